@@ -1,0 +1,73 @@
+"""One reactor for all crawls of a process, in a thread of its own.
+
+A Twisted reactor can't be started twice, and a notebook's event loop already runs. So the
+first crawl starts an asyncio reactor in a background thread, where it stays. A reactor
+that runs already (in a Scrapy or Twisted program) is used as it is.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.reactor import (
+    install_reactor,
+    is_asyncio_reactor_installed,
+    is_reactor_installed,
+)
+from twisted.python.threadable import isInIOThread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
+_lock = threading.Lock()
+
+
+def installed() -> Any:
+    from twisted.internet import reactor
+
+    return reactor
+
+
+def require_other_thread() -> None:
+    """A crawl waits for its results, so the thread that produces them must be another."""
+    if is_reactor_installed() and installed().running and isInIOThread():
+        raise RuntimeError(
+            "crawl() waits for its result, so it can't be called in the reactor's thread: "
+            "use `await asyncio.to_thread(crawl, …)` or deferToThread(crawl, …)"
+        )
+
+
+def call(function: Callable[[], None]) -> None:
+    """Call a function in the reactor's thread, which is started when there is none."""
+    with _lock:
+        if not is_reactor_installed() or not installed().running:
+            _start()
+    installed().callFromThread(function)
+
+
+def _start() -> None:
+    if is_reactor_installed() and not is_asyncio_reactor_installed():
+        raise RuntimeError(
+            f"crawl() needs Twisted's asyncio reactor, and {type(installed()).__name__} is "
+            "installed: import crawlproject first, or install the asyncio reactor"
+        )
+    started = threading.Event()
+    threading.Thread(target=_run, args=(started,), name="reactor", daemon=True).start()
+    started.wait()
+    # The reactor's worker threads would keep a finished program alive.
+    threading.Thread(target=_stop_with_main, name="reactor-stop", daemon=True).start()
+
+
+def _run(started: threading.Event) -> None:
+    if not is_reactor_installed():
+        install_reactor(_ASYNCIO)
+    reactor = installed()
+    reactor.callWhenRunning(started.set)
+    reactor.run(installSignalHandlers=False)
+
+
+def _stop_with_main() -> None:
+    threading.main_thread().join()
+    installed().callFromThread(installed().stop)

@@ -1,0 +1,87 @@
+"""``scrapy crawl``: bad input gets one line and exit status 2, and the status says how it went.
+
+| exit status | meaning |
+|---|---|
+| 0 | finished, or stopped on purpose (Ctrl-C, timeout, max_pages): all outputs are complete |
+| 1 | no seed could be fetched, or an output could not be written |
+| 2 | bad arguments: nothing was fetched |
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import crawl
+from scrapy.exceptions import UsageError
+
+from crawlproject.errors import BadArgument, BadInput
+from crawlproject.exports.outputs import check_outputs
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+
+class Command(crawl.Command):
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        try:
+            if opts.loglevel and not isinstance(logging.getLevelName(opts.loglevel.upper()), int):
+                raise BadInput(f"--loglevel: {opts.loglevel!r} is not DEBUG, INFO, WARNING or ERROR")
+            super().process_options(args, opts)
+        except (UsageError, BadInput) as error:
+            _complain(str(error))
+            sys.exit(2)
+        except OSError as error:
+            _complain(f"can't write {error.filename!r}: {error.strerror}")
+            sys.exit(2)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        assert self.crawler_process is not None
+        try:
+            crawler = self._create_crawler(self._spider_class(args))
+            self._check(crawler, opts.spargs)
+        except BadInput as error:
+            _complain(str(error))
+            self.exitcode = 2
+            return
+        self.crawler_process.crawl(crawler, **opts.spargs)
+        self.crawler_process.start()
+        self.exitcode = _exit_status(crawler, self.crawler_process.bootstrap_failed)
+
+    def _spider_class(self, args: list[str]) -> type[Spider]:
+        assert self.crawler_process is not None
+        loader = self.crawler_process.spider_loader
+        if len(args) != 1 or args[0] not in loader.list():
+            given = f"{' '.join(args)!r} is not" if args else "missing:"
+            raise BadArgument("spider", f"{given} one of {', '.join(sorted(loader.list()))}")
+        return loader.load(args[0])
+
+    def _check(self, crawler: Crawler, spargs: dict[str, str]) -> None:
+        check = getattr(crawler.spidercls, "check_arguments", None)
+        if check is not None:
+            check(spargs, crawler.settings.copy())
+        check_outputs(crawler.settings.getdict("FEEDS"))
+
+
+def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:
+    stats: dict[str, Any] = {} if crawler._stats is None else crawler.stats.get_stats()
+    if bootstrap_failed or not stats:
+        return 1
+    if any(key.startswith("feedexport/failed_count/") for key in stats):
+        _complain("an output could not be written: the log above says which")
+        return 1
+    failures: dict[str, str] = getattr(crawler.spider, "seed_failures", {})
+    if failures and not stats.get("spider/seeds_fetched") and stats["finish_reason"] != "shutdown":
+        for seed, error in list(failures.items())[:10]:
+            _complain(f"the seed {seed} could not be fetched: {error}")
+        return 1
+    return 0
+
+
+def _complain(message: str) -> None:
+    line = " ".join(message.split())
+    print(f"scrapy crawl: error: {line}", file=sys.stderr)

@@ -1,0 +1,22 @@
+"""What can be wrong with what a user gives us.
+
+BadInput
+ ├── BadArgument   a spider argument, a setting, a seed
+ └── BadOutput     a file that can't be written
+"""
+
+from __future__ import annotations
+
+
+class BadInput(ValueError):
+    """One line for the user: what was wrong, and what would be right. Exit status 2."""
+
+
+class BadArgument(BadInput):
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"{name}: {problem}")
+        self.name = name
+
+
+class BadOutput(BadInput):
+    pass

@@ -1,0 +1,89 @@
+"""A table of the pages for spreadsheets: CSV (RFC 4180), one row a page, sorted by URL.
+
+Columns: ``url``, ``status_code``, ``bytes``, ``fetch_ms``, ``outlinks`` (how many links the
+page has), ``depth``, ``error``, ``content_type``, ``title``, ``referrer``,
+``redirected_from`` (space between), ``noindex`` (true, false), ``canonical``,
+``last_modified``, ``fetched_at``; then the fields that a team has added, by name: single
+values, and lists of them with a space between. What is unknown is an empty cell.
+
+- Cells that a spreadsheet would run as a formula are defused (see ``cells``).
+- Items that are no pages are rows behind the pages; their fields are columns like others.
+- The feed option ``fields`` chooses the columns, in that order (the url first); ``links``
+  can be had that way.
+- The feed's ``encoding`` is obeyed: ``utf-8-sig`` is what old Excel wants. Further
+  ``item_export_kwargs`` go to ``csv.writer``: ``{"delimiter": ";"}``.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from itertools import chain
+from typing import IO, TYPE_CHECKING, Any
+
+from crawlproject.exports.cells import cell, text_cell
+from crawlproject.exports.sorted_pages import SortedPagesExporter
+
+if TYPE_CHECKING:
+    from crawlproject.exports.records import Record
+
+COLUMNS = (
+    "url",
+    "status_code",
+    "bytes",
+    "fetch_ms",
+    "outlinks",
+    "depth",
+    "error",
+    "content_type",
+    "title",
+    "referrer",
+    "redirected_from",
+    "noindex",
+    "canonical",
+    "last_modified",
+    "fetched_at",
+)
+_KNOWN = frozenset((*COLUMNS, "links"))
+
+
+class PagesCsvExporter(SortedPagesExporter):
+    def __init__(self, file: IO[bytes], **options: Any) -> None:
+        super().__init__(file, dont_fail=True, **options)
+        self._writer_options: dict[str, Any] = {"lineterminator": "\r\n", **self._kwargs}
+        self._added_columns: set[str] = set()
+        # Wrong options are told at the start, not after the crawl.
+        csv.writer(_Encoded(file, self.encoding), **self._writer_options)
+
+    def condense(self, record: Record) -> Record:
+        links = record.get("links")
+        if isinstance(links, list):
+            record.setdefault("outlinks", len(links))
+        if self.chosen:
+            return {field: record[field] for field in self.chosen if field in record} | {
+                "url": record.get("url")
+            }
+        record.pop("links", None)
+        for name in record.keys() - _KNOWN:
+            if cell(record[name]) not in (None, ""):
+                self._added_columns.add(name)
+        return record
+
+    def write_document(self) -> None:
+        columns = self.chosen or {name: name for name in (*COLUMNS, *sorted(self._added_columns))}
+        writer = csv.writer(_Encoded(self.file, self.encoding), **self._writer_options)
+        writer.writerow(text_cell(str(name)) for name in columns.values())
+        for record in chain(self.pages(), self.others()):
+            cells = (cell(record.get(name)) for name in columns)
+            writer.writerow("" if value is None else value for value in cells)
+
+
+class _Encoded:
+    """Text in, bytes out. What the encoding lacks becomes a question mark."""
+
+    def __init__(self, file: IO[bytes], encoding: str | None) -> None:
+        self._file = file
+        self._encode = codecs.getincrementalencoder(encoding or "utf-8")("replace").encode
+
+    def write(self, text: str) -> int:
+        return self._file.write(self._encode(text))

@@ -1,0 +1,208 @@
+"""A sitemap for search engines, as sitemaps.org defines it, sorted by URL.
+
+In it: the pages a search engine should know. They answered 200 with HTML, without error,
+do not ask to be left out (noindex), do not name another page as the canonical one, are on
+the host of a seed (or on the one a seed redirects to; without seeds on any), and their URL
+is shorter than the 2,048 characters allowed. ``<lastmod>`` is there where the server has
+told it. Items that are no pages are not in it.
+
+A sitemap may hold 50,000 URLs and 50 MB. What is more goes into parts beside the file,
+``sitemap-1.xml``, ``sitemap-2.xml`` …, and the file itself becomes their index, in which
+the parts are at the root of the first seed's site. Where the file is no local one (S3,
+standard output, compressed), there is no beside: it then holds the first URLs, up to the
+limits, and a warning says how many were left out.
+
+Always UTF-8; the feed options ``fields``, ``indent`` and ``encoding`` mean nothing here.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from itertools import chain
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+from xml.sax.saxutils import escape
+
+from crawlproject.exports.files import local_path, start_over
+from crawlproject.exports.lastmod import w3c_datetime
+from crawlproject.exports.sorted_pages import SortedPagesExporter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from crawlproject.exports.records import Record
+
+logger = logging.getLogger(__name__)
+
+MAX_URLS = 50_000
+MAX_BYTES = 50 * 1024 * 1024
+MAX_URL_LENGTH = 2_047
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+
+_NAMESPACE = b'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+_PROLOG = b'<?xml version="1.0" encoding="UTF-8"?>\n'
+_URLSET, _URLSET_END = _PROLOG + b"<urlset " + _NAMESPACE + b">\n", b"</urlset>\n"
+_INDEX, _INDEX_END = _PROLOG + b"<sitemapindex " + _NAMESPACE + b">\n", b"</sitemapindex>\n"
+
+
+class SitemapXmlExporter(SortedPagesExporter):
+    keeps_others = False
+
+    def __init__(
+        self,
+        file: IO[bytes],
+        *,
+        max_urls: int = MAX_URLS,
+        max_bytes: int = MAX_BYTES,
+        **options: Any,
+    ) -> None:
+        super().__init__(file, **options)
+        self._max_urls = max_urls
+        self._max_bytes = max_bytes
+        # Of the first URL; where the parts are when no seed says it.
+        self._origin = ""
+
+    def condense(self, record: Record) -> Record:
+        # Unfit pages leave an empty record: they replace a fit one of the same URL.
+        if not _is_fit(record):
+            return {}
+        return {
+            name: record.get(name) for name in ("url", "last_modified", "depth", "redirected_from")
+        }
+
+    def write_document(self) -> None:
+        entries = self._entries()
+        count, overflow = self._write_urlset(self.file, entries)
+        if overflow is None:
+            return
+        path = local_path(self.file)
+        if path is None:
+            self._warn_of_left_out(count, "parts need a local, uncompressed file")
+            return
+        try:
+            parts = self._write_parts(path, overflow, entries)
+        except OSError as error:
+            self._warn_of_left_out(count, f"a part cannot be written ({error})")
+            return
+        start_over(self.file)
+        self._write_index(parts)
+
+    def _entries(self) -> Iterator[bytes]:
+        hosts = self._hosts() if self.seeds else None
+        for page in self._pages.newest():
+            if page and (hosts is None or _hostname(page["url"]) in hosts):
+                self._origin = self._origin or _origin(page["url"])
+                yield _entry(page)
+
+    def _hosts(self) -> set[str]:
+        """The hosts of the seeds, and those they redirect to."""
+        seeds = {host for seed in self.seeds if (host := _hostname(seed))}
+        hosts = set(seeds)
+        for page in self._pages.newest():
+            host = _hostname(page["url"]) if page else None
+            if host is not None and host not in hosts:
+                final = self.with_final_facts(page)
+                sources = final["redirected_from"]
+                # Depth 0 by way of a seed's host: it is a seed that led there.
+                if (
+                    final["depth"] == 0
+                    and isinstance(sources, list)
+                    and not seeds.isdisjoint(_hostname(str(source)) for source in sources)
+                ):
+                    hosts.add(host)
+        return hosts
+
+    def _write_urlset(self, file: IO[bytes], entries: Iterator[bytes]) -> tuple[int, bytes | None]:
+        """Write entries up to the limits: how many, and the first one that did not fit."""
+        file.write(_URLSET)
+        count, size = 0, len(_URLSET) + len(_URLSET_END)
+        overflow = None
+        for entry in entries:
+            full = count >= self._max_urls or size + len(entry) > self._max_bytes
+            # At least one each, or there would be no end of parts.
+            if full and count:
+                overflow = entry
+                break
+            file.write(entry)
+            count, size = count + 1, size + len(entry)
+        file.write(_URLSET_END)
+        return count, overflow
+
+    def _write_parts(
+        self, path: Path, overflow: bytes | None, entries: Iterator[bytes]
+    ) -> list[Path]:
+        parts = [_part(path, 1)]
+        # The first part is what is already in the file.
+        self.file.flush()
+        shutil.copyfile(path, parts[0])
+        while overflow is not None:
+            parts.append(_part(path, len(parts) + 1))
+            with parts[-1].open("wb") as file:
+                _, overflow = self._write_urlset(file, chain((overflow,), entries))
+        return parts
+
+    def _write_index(self, parts: list[Path]) -> None:
+        origin = _origin(self.seeds[0]) if self.seeds else self._origin
+        self.file.write(_INDEX)
+        for part in parts:
+            location = escape(f"{origin}/{quote(part.name, errors='replace')}")
+            self.file.write(f"<sitemap><loc>{location}</loc></sitemap>\n".encode())
+        self.file.write(_INDEX_END)
+
+    def _warn_of_left_out(self, written: int, reason: str) -> None:
+        logger.warning(
+            "%d URLs were left out of the XML sitemap %s: it is full (%d URLs or %d bytes) and %s",
+            sum(1 for _ in self._entries()) - written,
+            getattr(self.file, "name", ""),
+            self._max_urls,
+            self._max_bytes,
+            reason,
+        )
+
+
+def _is_fit(page: Record) -> bool:
+    content_type = page.get("content_type")
+    return (
+        page.get("status_code") == 200
+        and not page.get("error")
+        and not page.get("noindex")
+        and page.get("canonical") in (None, page.get("url"))
+        and isinstance(content_type, str)
+        and content_type.partition(";")[0].strip().lower() in HTML_TYPES
+        and len(_location(page["url"])) <= MAX_URL_LENGTH
+    )
+
+
+def _entry(page: Record) -> bytes:
+    modified = page["last_modified"]
+    modified = w3c_datetime(modified) if isinstance(modified, str) else None
+    lastmod = f"<lastmod>{modified}</lastmod>" if modified else ""
+    return f"<url><loc>{escape(_location(page['url']))}</loc>{lastmod}</url>\n".encode()
+
+
+def _location(url: str) -> str:
+    """The URL in ASCII, which also leaves no character that XML forbids."""
+    if url.isascii() and url.isprintable() and " " not in url:
+        return url
+    return quote(url, safe="%/:?#[]@!$&'()*+,;=~", errors="replace")
+
+
+def _hostname(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    # Rebuilt, to leave out a user name and password.
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{host}{port}"
+
+
+def _part(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.stem}-{number}{path.suffix}")

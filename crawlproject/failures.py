@@ -1,0 +1,90 @@
+"""Why a page could not be had, in the fixed words of ``Page.error``.
+
+| error | what happened |
+|---|---|
+| ``unexpected status N`` | an answer outside 2xx (a redirect that can't be followed among them) |
+| ``timeout`` | no complete answer within DOWNLOAD_TIMEOUT |
+| ``dns`` | the host's name has no address |
+| ``connection refused``, ``connection lost`` | nobody listens; the server hung up |
+| ``truncated`` | the body is shorter than announced |
+| ``tls`` | no secure connection, or a certificate that can't be trusted |
+| ``too large`` | more than DOWNLOAD_MAXSIZE, also after decompression |
+| ``robots`` | robots.txt says no, or could not be had |
+| ``redirect loop``, ``too many redirects``, ``bad redirect`` | a redirect that leads nowhere |
+| ``internal address`` | the name leads into a private network, and no seed does |
+| ``unreadable`` | an answer that is no HTTP, or that we failed to read |
+| ``failed`` | an injected fetch function returned nothing or raised |
+
+A detail may follow after a colon.
+"""
+
+from __future__ import annotations
+
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+)
+from twisted.internet.error import ConnectError, ConnectionDone, ConnectionLost, DNSLookupError
+from twisted.internet.error import TimeoutError as ConnectTimeoutError
+from twisted.web.client import ResponseFailed
+
+_KINDS: tuple[tuple[type[BaseException], str], ...] = (
+    (DownloadTimeoutError, "timeout"),
+    (ConnectTimeoutError, "timeout"),
+    (CannotResolveHostError, "dns"),
+    (DownloadConnectionRefusedError, "connection refused"),
+    # The only ones who cancel a download are the size limits.
+    (DownloadCancelledError, "too large"),
+    (ResponseDataLossError, "truncated"),
+    (ConnectionLost, "connection lost"),
+    (ConnectionDone, "connection lost"),
+    (ConnectError, "connection lost"),
+    (OSError, "connection lost"),
+)
+
+
+class Verdict(IgnoreRequest):
+    """The outcome is known without asking the server."""
+
+    def __init__(self, error: str) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+class InternalAddressError(DNSLookupError):
+    """A name that leads into a private network."""
+
+
+def error_of(exception: BaseException) -> str:
+    """The word for a failed download."""
+    if isinstance(exception, Verdict):
+        return exception.error
+    if isinstance(exception.__cause__, InternalAddressError):
+        return "internal address"
+    if isinstance(exception, DownloadFailedError):
+        return _failed_download(exception)
+    for kind, error in _KINDS:
+        if isinstance(exception, kind):
+            return error
+    if isinstance(exception, IgnoreRequest):
+        # HttpCompressionMiddleware's: the decompressed body is over the limit.
+        return "too large"
+    return f"unreadable: {type(exception).__name__}"
+
+
+def _failed_download(exception: DownloadFailedError) -> str:
+    """Scrapy puts one name on what Twisted tells apart."""
+    cause = exception.__cause__
+    if not isinstance(cause, ResponseFailed):
+        return "connection lost"
+    errors = [failure.value for failure in cause.reasons]
+    if any(type(error).__module__.startswith(("OpenSSL", "service_identity")) for error in errors):
+        return "tls"
+    if any(isinstance(error, ConnectionLost | ConnectionDone | OSError) for error in errors):
+        return "connection lost"
+    return "unreadable: not HTTP"

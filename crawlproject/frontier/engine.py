@@ -1,0 +1,19 @@
+"""The one place that touches what Scrapy's engine keeps to itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+
+def wake(crawler: Crawler) -> None:
+    """Make the engine ask the scheduler again.
+
+    Scrapy does so when a request ends and every five seconds. A host that gets ready in
+    between has no public way to say so.
+    """
+    slot = crawler.engine._slot
+    if slot is not None and slot.closing is None:
+        slot.nextcall.schedule()

@@ -1,0 +1,339 @@
+"""The frontier in this process's memory.
+
+Depths settle as the crawl goes on. While a URL at depth m is still open, no new way can be
+shorter than m, so a page at depth m or less has its final depth, and the list of its
+children, kept to pass a shorter way on, can go. Only the pages that overtook a slow one
+keep theirs.
+
+With a page budget the frontier is *ordered*: answers are committed in the order in which
+one patient worker would have got them, whenever they come. Then which URLs exist, and
+which of them are within the budget, does not depend on who answered first. The price is
+that the links of a page wait for the slowest page before it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, Counts, Facts, Lease, Skip, State
+from crawlproject.frontier.budget import PageBudget
+from crawlproject.frontier.entry import Entry, Way, loop_of, sources_of
+from crawlproject.frontier.hosts import HostGate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from crawlproject.frontier.hosts import HostLimits
+
+NO_LIMIT = 2**31
+
+
+class MemoryFrontier:
+    """An engine of the contract in ``base.py``. Everything is lost with the process.
+
+    ``capacity`` bounds the queue: at the bound the links of finished pages wait, whole
+    pages at a time, until the queue has room. Nothing is dropped.
+    """
+
+    def __init__(
+        self,
+        *,
+        host_of: Callable[[str], str],
+        limits: Callable[[str], HostLimits],
+        depth_limit: int | None = None,
+        budget: int | None = None,
+        capacity: int | None = None,
+    ) -> None:
+        self._host_of = host_of
+        self._depth_limit = NO_LIMIT if depth_limit is None else depth_limit
+        self._budget = None if budget is None else PageBudget(budget)
+        self._capacity = capacity or NO_LIMIT
+        self._entries: dict[str, Entry] = {}
+        self._gate: HostGate[Entry] = HostGate(limits, Entry.is_queued_at)
+        self._flying: set[str] = set()
+        self._delayed: list[tuple[float, Entry]] = []
+        self._states: Counter[State] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._judges: dict[str, Callable[[str], str | None]] = {}
+        self._ranks = 0
+        # Finished, but the queue has no room for the links.
+        self._waiting_for_room: deque[Lease] = deque()
+        # Open entries by depth, the smallest such depth, and done entries still below it.
+        self._open_at: Counter[int] = Counter()
+        self._floor = 0
+        self._deepest = 0
+        self._unsettled: defaultdict[int, list[Entry]] = defaultdict(list)
+
+    # --- what comes in
+
+    def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> None:
+        for candidate in candidates:
+            self._offer(candidate, Way(depth))
+        self._fill_budget()
+
+    def known(self, url: str) -> bool:
+        return url in self._entries
+
+    def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
+        # Candidates that were judged before, but come in later, are judged again too.
+        self._judges[reason] = judge
+        admitted = 0
+        for entry in self._entries.values():
+            if entry.reason == reason and judge(entry.url) is None:
+                self._enter(entry)
+                admitted += entry.reason is None
+        self._fill_budget()
+        return admitted
+
+    # --- what goes out and comes back
+
+    def take(self, now: float) -> Lease | None:
+        while self._delayed and self._delayed[0][0] <= now:
+            entry = heappop(self._delayed)[1]
+            entry.delayed = False
+            self._queue_at_host(entry)
+        taken = self._gate.take(now)
+        if taken is None:
+            return None
+        self._flying.add(taken.url)
+        self._move(taken, State.LEASED)
+        self._commit_what_fits()
+        return Lease(
+            url=taken.url,
+            fetch_url=taken.fetch_url or taken.url,
+            host=self._host_of(taken.url),
+            depth=taken.way.depth,
+            hops=taken.way.hops,
+            referrer=taken.way.referrer or None,
+            redirected_from=sources_of(taken),
+            attempts=taken.attempts,
+            bounces=taken.bounces,
+            verdict=taken.verdict,
+            request=taken.request,
+        )
+
+    def next_ready(self, now: float) -> float | None:
+        ready = self._gate.next_ready(now)
+        if self._delayed and (ready is None or self._delayed[0][0] < ready):
+            return self._delayed[0][0]
+        return ready
+
+    def landed(self, lease: Lease, now: float) -> None:
+        if lease.url in self._flying:
+            self._flying.remove(lease.url)
+            self._gate.landed(lease.host, now)
+
+    def release(self, lease: Lease, until: float, fetch_url: str | None = None) -> None:
+        self._withdraw(lease)
+        entry = self._entries[lease.url]
+        entry.attempts, entry.bounces = lease.attempts, lease.bounces
+        entry.fetch_url = fetch_url or entry.fetch_url
+        entry.delayed = True
+        self._move(entry, State.QUEUED)
+        heappush(self._delayed, (until, entry))
+
+    def finish(self, lease: Lease) -> None:
+        self._withdraw(lease)
+        if self._budget is None:
+            self._waiting_for_room.append(lease)
+        else:
+            self._budget.answered(lease)
+        self._commit_what_fits()
+
+    def hold(self, host: str, until: float) -> None:
+        self._gate.hold(host, until)
+
+    def slow(self, host: str, delay: float) -> None:
+        self._gate.slow(host, delay)
+
+    def insist(self, host: str, delay: float) -> None:
+        self._gate.insist(host, delay)
+
+    # --- what is known
+
+    def exhausted(self) -> bool:
+        beyond_budget = self._budget.beyond if self._budget else 0
+        return not self._states[State.LEASED] and self._states[State.QUEUED] == beyond_budget
+
+    def facts(self, url: str) -> Facts | None:
+        entry = self._entries.get(url)
+        if entry is None:
+            return None
+        return Facts(entry.way.depth, entry.way.referrer or None, sources_of(entry))
+
+    def skips(self) -> Iterator[Skip]:
+        for entry in self._entries.values():
+            if entry.reason is not None:
+                yield Skip(entry.url, entry.reason, entry.way.depth, entry.way.referrer or None)
+
+    def counts(self) -> Counts:
+        return Counts(
+            queued=self._states[State.QUEUED],
+            leased=self._states[State.LEASED],
+            done=self._states[State.DONE],
+            failed=self._states[State.FAILED],
+            skipped={reason: count for reason, count in self._reasons.items() if count},
+        )
+
+    def depths(self) -> dict[int, int]:
+        pages = (
+            entry
+            for entry in self._entries.values()
+            if entry.state is State.FAILED or (entry.state is State.DONE and entry.target is None)
+        )
+        return dict(sorted(Counter(entry.way.depth for entry in pages).items()))
+
+    # --- ways: who is how deep
+
+    def _offer(self, candidate: Candidate, way: Way) -> Entry:
+        """A way to a URL: let the URL in if it is new, take the way if it is better."""
+        entry = self._entries.get(candidate.url)
+        if entry is None:
+            self._ranks += 1
+            entry = Entry(candidate.url, way, self._ranks, request=candidate.request)
+            self._entries[candidate.url] = entry
+            reason = candidate.reason
+            if reason in self._judges:
+                reason = self._judges[reason](candidate.url)
+            if reason is None:
+                self._enter(entry)
+            else:
+                self._skip(entry, reason)
+        elif candidate.reason is None and entry.reason == NOFOLLOW:
+            entry.way = way
+            self._enter(entry)
+        elif way < entry.way and (candidate.reason is None or entry.reason is not None):
+            self._improve(entry, way)
+        return entry
+
+    def _enter(self, entry: Entry) -> None:
+        if entry.way.depth > self._depth_limit:
+            self._skip(entry, DEPTH)
+            return
+        self._move(entry, State.QUEUED)
+        self._queue(entry)
+
+    def _skip(self, entry: Entry, reason: str) -> None:
+        self._move(entry, State.SKIPPED)
+        entry.reason = reason
+        self._reasons[reason] += 1
+
+    def _improve(self, entry: Entry, way: Way) -> None:
+        """Take the better way, and pass it on to what lies behind."""
+        improved = [(entry, way)]
+        while improved:
+            entry, way = improved.pop()
+            if not way < entry.way:
+                continue
+            is_shorter = way.depth < entry.way.depth
+            if is_shorter and entry.is_open:
+                self._open_at[entry.way.depth] -= 1
+                self._open_at[way.depth] += 1
+                self._floor = min(self._floor, way.depth)
+            entry.way = way
+            if entry.reason is not None:
+                if entry.reason == DEPTH:
+                    self._enter(entry)
+                continue
+            if is_shorter and entry.state is State.QUEUED:
+                self._queue(entry)
+            if is_shorter and entry.children:
+                step = way.step(entry.url)
+                improved.extend((child, step) for child in entry.children)
+            if entry.target is not None:
+                improved.append((entry.target, way.hop()))
+
+    def _settle(self) -> None:
+        """Forget the links of the pages that no shorter way can reach any more."""
+        while self._floor < self._deepest and not self._open_at[self._floor]:
+            self._floor += 1
+        for depth in [depth for depth in self._unsettled if depth <= self._floor]:
+            for entry in self._unsettled.pop(depth):
+                entry.children = None
+
+    # --- commits: a page, its links and its state, as one
+
+    def _commit_what_fits(self) -> None:
+        while self._waiting_for_room and self._states[State.QUEUED] < self._capacity:
+            self._commit(self._waiting_for_room.popleft())
+        while self._budget and (lease := self._budget.next_answer()):
+            self._commit(lease)
+            self._fill_budget()
+
+    def _commit(self, lease: Lease) -> None:
+        entry = self._entries[lease.url]
+        self._move(entry, State.FAILED if lease.failed else State.DONE)
+        if lease.redirect is not None:
+            self._commit_redirect(entry, lease.redirect)
+        elif lease.found:
+            step = entry.way.step(entry.url)
+            entry.children = [
+                child
+                for candidate in lease.found
+                if (child := self._offer(candidate, step)) is not entry
+                and candidate.reason != NOFOLLOW
+            ]
+            self._unsettled[entry.way.depth].append(entry)
+        self._settle()
+
+    def _commit_redirect(self, entry: Entry, target_url: str) -> None:
+        entry.target = target = self._offer(Candidate(target_url), entry.way.hop())
+        target.sources.append(entry)
+        if loop := loop_of(entry):
+            # No page will come of it, so one of its URLs is given out again, to say so.
+            target = min(loop)
+            target.verdict = "redirect loop"
+            target.released = False
+            self._move(target, State.QUEUED)
+            self._queue(target)
+        if self._budget is not None:
+            self._budget.give_back()
+            if target.state is State.QUEUED and not target.released:
+                # The target takes the turn of its source.
+                target.rank = entry.rank
+                self._budget.release(target)
+                self._queue_at_host(target)
+
+    # --- queues
+
+    def _queue(self, entry: Entry) -> None:
+        if self._budget is None or entry.released:
+            self._queue_at_host(entry)
+        else:
+            self._budget.put(entry)
+
+    def _queue_at_host(self, entry: Entry) -> None:
+        if not entry.delayed:
+            self._gate.push(self._host_of(entry.url), entry.key, entry)
+
+    def _fill_budget(self) -> None:
+        if self._budget is not None:
+            for entry in self._budget.let_in():
+                self._queue_at_host(entry)
+
+    def _withdraw(self, lease: Lease) -> None:
+        """End a lease whose request never reached the host."""
+        if lease.url in self._flying:
+            self._flying.remove(lease.url)
+            self._gate.withdraw(lease.host)
+
+    def _move(self, entry: Entry, state: State) -> None:
+        """Change the state, and every count that depends on it."""
+        if entry.reason is not None:
+            self._reasons[entry.reason] -= 1
+            entry.reason = None
+        depth = entry.way.depth
+        if self._budget is not None and state is State.QUEUED and not entry.released:
+            self._budget.beyond += 1
+        if entry.state is not None:
+            self._states[entry.state] -= 1
+            if entry.is_open:
+                self._open_at[depth] -= 1
+        entry.state = state
+        self._states[state] += 1
+        if entry.is_open:
+            self._open_at[depth] += 1
+            self._floor = min(self._floor, depth)
+            self._deepest = max(self._deepest, depth)

@@ -1,0 +1,184 @@
+"""How a crawl ended, in words. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlproject.frontier.base import DEPTH, NOFOLLOW, Counts
+from crawlproject.monitoring.tally import Tally
+from crawlproject.scope.scope import EXCLUDED, INTERNAL, NOT_INCLUDED, OFFSITE, TOO_LONG
+
+if TYPE_CHECKING:
+    from crawlproject.monitoring.tally import Broken
+
+
+class File(NamedTuple):
+    """An output, as the user would write its name, and what is in it."""
+
+    name: str
+    content: str
+    is_complete: bool = True
+
+
+@dataclass(slots=True)
+class Limits:
+    """The settings that a skipped or untried URL is owed to."""
+
+    # None: no limit; 0: the seeds only.
+    depth: int | None = None
+    max_pages: int = 0
+    url_length: int = 0
+    scope: str = "host"
+    # As the crawl's end names them: CLOSESPIDER_TIMEOUT and the like.
+    closespider: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Ending:
+    subject: list[str] = field(default_factory=list)
+    # Scrapy's word for why it ended.
+    reason: str = "finished"
+    # Somebody sits at the terminal, so 'shutdown' means Ctrl-C and not a service's stop.
+    is_watched: bool = True
+    seconds: float | None = None
+    tally: Tally = field(default_factory=Tally)
+    # With the final referrers.
+    broken: list[Broken] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counts)
+    depths: dict[int, int] = field(default_factory=dict)
+    files: list[File] = field(default_factory=list)
+    limits: Limits = field(default_factory=Limits)
+    dropped: int = 0
+    exceptions: int = 0
+
+
+def headline(ending: Ending) -> str:
+    """What was crawled, how long it took and how it went, in one sentence."""
+    tally = ending.tally
+    pages = plural(tally.pages, "page") if tally.pages else "no page"
+    subject = f" of {_subject(ending.subject)}" if ending.subject else ""
+    time = f" in {duration(ending.seconds)}" if ending.seconds is not None else ""
+    return f"Crawled {pages}{subject}{time}{_verdict(tally)}."
+
+
+def notes(ending: Ending) -> list[str]:
+    """What a reader must know besides: why it ended early, what is missing."""
+    candidates = [_volume(ending), _early_end(ending)]
+    if ending.dropped:
+        candidates.append(f"{plural(ending.dropped, 'item')} more dropped by a pipeline.")
+    if ending.exceptions:
+        candidates.append(f"{plural(ending.exceptions, 'exception')} in the spider: see the log.")
+    return [note for note in candidates if note]
+
+
+class Skipped(NamedTuple):
+    urls: int
+    # What these URLs are, and what lets them in.
+    what: str
+    remedy: str
+
+
+def skipped(ending: Ending) -> list[Skipped]:
+    """Skipped URLs by reason, the most frequent first."""
+    words = _reasons(ending.limits)
+    return [
+        Skipped(count, *words.get(reason, (reason, "")))
+        for reason, count in sorted(
+            ending.counts.skipped.items(), key=lambda item: (-item[1], item[0])
+        )
+    ]
+
+
+def _reasons(limits: Limits) -> dict[str, tuple[str, str]]:
+    if limits.depth == 0:
+        too_deep = "linked from the seeds (depth=0)"
+    else:
+        too_deep = f"deeper than {plural(limits.depth or 0, 'link')} (depth={limits.depth})"
+    wider = "any" if limits.scope == "domain" else "domain"
+    return {
+        DEPTH: (too_deep, "-a depth=N, or depth=none"),
+        OFFSITE: ("on other hosts", f"-a scope={wider}, or allow=HOST"),
+        NOFOLLOW: ("marked nofollow", "-a respect_nofollow=no"),
+        EXCLUDED: ("excluded by a pattern", "a narrower -a exclude="),
+        NOT_INCLUDED: ("not included by a pattern", "a wider -a include="),
+        TOO_LONG: (f"longer than {limits.url_length:,} characters", "-s URLLENGTH_LIMIT=N"),
+        INTERNAL: ("in a private network", "only with a seed in one"),
+    }
+
+
+def duration(seconds: float) -> str:
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def size(count: int) -> str:
+    if count < 1000:
+        return plural(count, "byte")
+    value = float(count)
+    units = ["TB", "GB", "MB", "kB"]
+    while value >= 999.5 and units:
+        value /= 1000
+        unit = units.pop()
+    return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _subject(names: list[str]) -> str:
+    others = len(names) - 1
+    return f"{names[0]} and {plural(others, 'other seed')}" if others else names[0]
+
+
+def _verdict(tally: Tally) -> str:
+    if not tally.pages:
+        return ""
+    if tally.fine == tally.pages:
+        return ": it is fine" if tally.pages == 1 else ": all fine"
+    parts = [
+        f"{tally.fine:,} fine" if tally.fine else "",
+        f"{tally.broken:,} broken" if tally.broken else "",
+        f"{tally.denied:,} denied by robots.txt" if tally.denied else "",
+    ]
+    return ": " + ", ".join(part for part in parts if part)
+
+
+def _volume(ending: Ending) -> str | None:
+    tally = ending.tally
+    if not tally.bytes:
+        return None
+    rate = f", {tally.pages / ending.seconds:,.1f} pages/s" if ending.seconds else ""
+    return f"{size(tally.bytes)}{rate}."
+
+
+def _early_end(ending: Ending) -> str | None:
+    untried = ending.counts.open
+    rest = f"{plural(untried, 'URL')} {'was' if untried == 1 else 'were'} not tried"
+    parts = [_cause(ending), rest if untried else None]
+    return "; ".join(part for part in parts if part) + "." if any(parts) else None
+
+
+def _cause(ending: Ending) -> str | None:
+    reason = ending.reason
+    if reason == "finished":
+        # Nothing else than the budget leaves URLs behind.
+        is_full = ending.counts.open and ending.limits.max_pages
+        return f"{plural(ending.limits.max_pages, 'page')} reached (max_pages)" if is_full else None
+    if reason == "shutdown":
+        cause = "Ctrl-C" if ending.is_watched else "a signal"
+        end = "in-flight requests were finished"
+        if ending.files and all(file.is_complete for file in ending.files):
+            end += " and the files are complete"
+        return f"Stopped by {cause}: {end}"
+    limit = ending.limits.closespider.get(reason)
+    if limit is None:
+        return f"Stopped early ({reason})"
+    if reason == "closespider_timeout":
+        return f"Stopped after the time limit (timeout={limit:g})"
+    return f"Stopped at the limit ({reason.upper()}={limit:g})"

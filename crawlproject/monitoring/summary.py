@@ -1,0 +1,144 @@
+"""What came out of a crawl, on standard error, when everything else is done.
+
+Printed on ``engine_stopped``, when the feeds are closed and the live line is gone.
+
+Stats: ``scope/skipped/<reason>``, ``frontier/queued``, ``frontier/done``,
+``frontier/failed``, also when nothing is printed.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from scrapy import signals
+from scrapy.extensions.feedexport import FeedExporter
+
+from crawlproject.frontier import frontier_of
+from crawlproject.items import Page
+from crawlproject.monitoring.ending import Ending, Limits
+from crawlproject.monitoring.feeds import Feeds
+from crawlproject.monitoring.streams import is_terminal
+from crawlproject.monitoring.tables import draw
+from crawlproject.monitoring.tally import Tally
+from crawlproject.scope.depth import depth_limit_from
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.extensions.feedexport import FeedSlot
+    from scrapy.settings import BaseSettings
+
+    from crawlproject.frontier.base import Frontier
+
+PLAIN_WIDTH = 100
+
+
+class Summary:
+    def __init__(self, crawler: Crawler, limits: Limits) -> None:
+        self._crawler = crawler
+        self._limits = limits
+        self._tally = Tally()
+        self._reason: str | None = None
+        self._subject: list[str] = []
+        self._feeds = Feeds()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Summary:
+        # Never NotConfigured: the stats are counted, whether somebody reads a summary or not.
+        summary = cls(crawler, limits_from(crawler.settings))
+        connect = crawler.signals.connect
+        connect(summary.spider_closed, signals.spider_closed)
+        if is_wanted(crawler.settings):
+            connect(summary.item_scraped, signals.item_scraped)
+            connect(summary.feed_slot_closed, signals.feed_slot_closed)
+            connect(summary.engine_stopped, signals.engine_stopped)
+        return summary
+
+    def item_scraped(self, item: object) -> None:
+        if isinstance(item, Page):
+            self._tally.add(item)
+
+    def feed_slot_closed(self, slot: FeedSlot) -> None:
+        self._feeds.add(slot)
+
+    def spider_closed(self, spider: Spider, reason: str) -> None:
+        self._reason = reason
+        self._subject = _subject(spider)
+        frontier = self._frontier()
+        if frontier is None:
+            return
+        stats = self._crawler.stats
+        counts = frontier.counts()
+        stats.set_value("frontier/queued", counts.open)
+        stats.set_value("frontier/done", counts.done)
+        stats.set_value("frontier/failed", counts.failed)
+        for skipped, count in counts.skipped.items():
+            # Added: DepthMiddleware counts the requests that never got to the frontier.
+            stats.inc_value(f"scope/skipped/{skipped.replace(' ', '_')}", count)
+
+    def engine_stopped(self) -> None:
+        if self._reason is None or sys.stderr is None:
+            return
+        watched = is_terminal(sys.stderr)
+        console = Console(file=sys.stderr, width=None if watched else PLAIN_WIDTH, highlight=False)
+        text = draw(self.ending(is_watched=watched), console)
+        # Drawn first, written here: rich ends the process when the reader of a pipe is gone.
+        with suppress(OSError, ValueError):
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+    def ending(self, *, is_watched: bool) -> Ending:
+        stats = self._crawler.stats
+        ending = Ending(
+            subject=self._subject,
+            reason=self._reason or "",
+            is_watched=is_watched,
+            seconds=stats.get_value("elapsed_time_seconds"),
+            tally=self._tally,
+            broken=list(self._tally.first_broken),
+            files=self._feeds.files(self._crawler.get_extension(FeedExporter), stats.get_stats()),
+            limits=self._limits,
+            dropped=stats.get_value("item_dropped_count", 0),
+            exceptions=stats.get_value("spider_exceptions/count", 0),
+        )
+        if (frontier := self._frontier()) is not None:
+            ending.counts = frontier.counts()
+            ending.depths = frontier.depths()
+            for number, page in enumerate(ending.broken):
+                if (facts := frontier.facts(page.url)) is not None:
+                    ending.broken[number] = page._replace(referrer=facts.referrer)
+        return ending
+
+    def _frontier(self) -> Frontier | None:
+        try:
+            return frontier_of(self._crawler)
+        except LookupError:
+            return None
+
+
+def is_wanted(settings: BaseSettings) -> bool:
+    return settings.getbool("MONITORING_SUMMARY") and settings.getbool("LOG_ENABLED")
+
+
+def limits_from(settings: BaseSettings) -> Limits:
+    closespider = {
+        name.lower(): settings.getfloat(name)
+        for name in settings
+        if name.startswith("CLOSESPIDER_") and settings.get(name)
+    }
+    return Limits(
+        depth=depth_limit_from(settings),
+        max_pages=settings.getint("SCOPE_MAX_PAGES"),
+        url_length=settings.getint("URLLENGTH_LIMIT"),
+        scope=str(settings.get("SCOPE_MODE")),
+        closespider=closespider,
+    )
+
+
+def _subject(spider: Spider) -> list[str]:
+    """What a spider crawls. Only ours has seeds."""
+    seeds = getattr(spider, "seeds", None) or getattr(spider, "start_urls", None)
+    return [str(seed) for seed in seeds] if seeds else [spider.name]

@@ -1,0 +1,197 @@
+"""The summary, drawn. All that a site controls is plain text, with nothing hidden in it."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from crawlproject.monitoring.ending import headline, notes, skipped
+from crawlproject.monitoring.streams import visible
+from crawlproject.monitoring.tally import error_word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import Console, RenderableType
+
+    from crawlproject.monitoring.ending import Ending
+    from crawlproject.monitoring.tally import Tally
+
+BAR_COLUMNS = 24
+SIDE_BY_SIDE_COLUMNS = 76
+MAX_DEPTHS = 12
+# Feeds can be cut into batches.
+MAX_FILES = 20
+# On a terminal: a site may have links of any length, and a reader has one screen.
+MAX_FOLDED_CHARS = 400
+# As CSS has it: top, right, bottom, left.
+INDENT = (0, 0, 0, 2)
+
+
+def draw(ending: Ending, console: Console) -> str:
+    """The summary for what ``console`` writes to: a terminal, or a file with whole lines."""
+    artist = _Artist(
+        ending, console.width, folds=console.is_terminal, ascii_only=console.options.ascii_only
+    )
+    with console.capture() as capture:
+        for block in artist.blocks():
+            console.print()
+            # A file's lines are as long as they need be: somebody may search it for a URL.
+            console.print(block, soft_wrap=not console.is_terminal)
+    return "".join(f"{line.rstrip(' ')}\n" for line in capture.get().splitlines())
+
+
+class _Artist:
+    def __init__(self, ending: Ending, width: int, *, folds: bool, ascii_only: bool) -> None:
+        self._ending = ending
+        self._width = width
+        self._folds = folds
+        self._ascii_only = ascii_only
+
+    def blocks(self) -> Iterable[RenderableType]:
+        ending = self._ending
+        yield Group(
+            self._text(headline(ending), "bold"), *(self._text(note) for note in notes(ending))
+        )
+        if ending.tally.pages:
+            yield self._answers_and_depths()
+        if slowest := list(ending.tally.slowest):
+            yield self._listing(
+                "Slowest pages",
+                [(Text(f"{page.fetch_ms:,} ms"), [self._text(page.url)]) for page in slowest],
+            )
+        if ending.broken:
+            yield self._broken()
+        if ending.counts.skipped:
+            yield self._skipped()
+        if ending.files:
+            yield self._files()
+
+    # --- blocks
+
+    def _answers_and_depths(self) -> RenderableType:
+        if not self._ending.depths:
+            return self._answers()
+        if self._width < SIDE_BY_SIDE_COLUMNS:
+            return Group(self._answers(), Text(), self._depths())
+        grid = Table.grid(padding=(0, 4, 0, 0))
+        grid.add_row(self._answers(), self._depths())
+        return grid
+
+    def _answers(self) -> Group:
+        table = _table(right=(0, 2))
+        for (status, word), count in sorted(self._ending.tally.outcomes.items(), key=_outcome_key):
+            is_fine = word is None and status is not None and 200 <= status < 300
+            table.add_row(
+                Text("-" if status is None else str(status)),
+                self._text(word or _phrase(status), "" if is_fine else "red"),
+                Text(f"{count:,}"),
+            )
+        return self._block("Answers", table)
+
+    def _depths(self) -> Group:
+        table = _table(right=(0, 1))
+        rows = _depth_rows(self._ending.depths)
+        most = max(count for _, count in rows)
+        for label, count in rows:
+            bar = ("#" if self._ascii_only else "█") * max(1, round(BAR_COLUMNS * count / most))
+            table.add_row(Text(label), Text(f"{count:,}"), Text(bar, "cyan"))
+        return self._block("Links from a seed", table)
+
+    def _broken(self) -> Group:
+        tally: Tally = self._ending.tally
+        rows = []
+        for page in self._ending.broken:
+            is_status = error_word(page.error) is None and page.status is not None
+            source = "a seed" if page.referrer is None else f"linked from {page.referrer}"
+            details = source if is_status else f"{page.error}; {source}"
+            label = "-" if page.status is None else str(page.status)
+            rows.append((Text(label, "red"), [self._text(page.url), self._text(details, "dim")]))
+        more = tally.broken - len(rows)
+        return self._listing("Broken pages", rows, more)
+
+    def _skipped(self) -> Group:
+        table = _table(right=(0,))
+        for row in skipped(self._ending):
+            table.add_row(
+                Text(f"{row.urls:,}"), self._text(row.what), self._text(row.remedy, "dim")
+            )
+        return self._block("Skipped URLs, and what lets them in", table)
+
+    def _files(self) -> Group:
+        files = self._ending.files
+        lines = []
+        for file in files[:MAX_FILES]:
+            content = Text(f"({file.content})", "dim" if file.is_complete else "red")
+            lines.append(Text(" ", overflow="fold").join((self._text(file.name), content)))
+        if len(files) > MAX_FILES:
+            lines.append(Text(f"and {len(files) - MAX_FILES:,} more", "dim"))
+        return self._block("Files", *(self._indented(line) for line in lines))
+
+    # --- their parts
+
+    def _listing(self, title: str, rows: list[tuple[Text, list[Text]]], more: int = 0) -> Group:
+        """A label and lines beside it, which fold under themselves, or not at all."""
+        body: list[RenderableType] = []
+        width = max(label.cell_len for label, _ in rows)
+        if self._folds:
+            table = _table(right=(0,))
+            for label, lines in rows:
+                table.add_row(label, Text("\n", overflow="fold").join(lines))
+            body.append(table)
+        else:
+            for label, lines in rows:
+                label.pad_left(width - label.cell_len)
+                for number, line in enumerate(lines):
+                    margin = Text(" " * width) if number else label
+                    body.append(self._indented(Text("  ").join((margin, line))))
+        if more > 0:
+            body.append(self._indented(Text(f"{' ' * width}  and {more:,} more", "dim")))
+        return self._block(title, *body)
+
+    def _indented(self, line: Text) -> RenderableType:
+        # Padding would cut at the width what need not fit into it.
+        return Padding(line, INDENT) if self._folds else Text(" " * INDENT[3]).append_text(line)
+
+    def _block(self, title: str, *body: RenderableType) -> Group:
+        return Group(Text(title, "bold"), *body)
+
+    def _text(self, text: str, style: str = "") -> Text:
+        text = visible(text, ascii_only=self._ascii_only)
+        if self._folds and len(text) > MAX_FOLDED_CHARS:
+            text = text[:MAX_FOLDED_CHARS] + ("..." if self._ascii_only else "…")
+        return Text(text, style, overflow="fold")
+
+
+def _table(right: tuple[int, ...]) -> Table:
+    """A table without lines, indented; ``right``: the columns of numbers."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for number in range(COLUMNS):
+        table.add_column(justify="right" if number in right else "left", overflow="fold")
+    return table
+
+
+def _outcome_key(item: tuple[tuple[int | None, str | None], int]) -> tuple[int, str]:
+    (status, word), _ = item
+    return 10**9 if status is None else status, word or ""
+
+
+def _phrase(status: int | None) -> str:
+    try:
+        return "" if status is None else HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _depth_rows(depths: dict[int, int]) -> list[tuple[str, int]]:
+    """Pages by depth. A crawl without a limit can be thousands of links deep."""
+    levels = sorted(depths)
+    rows = [(str(depth), depths[depth]) for depth in levels[:MAX_DEPTHS]]
+    if deeper := levels[MAX_DEPTHS:]:
+        label = f"{deeper[0]}-{deeper[-1]}" if len(deeper) > 1 else str(deeper[0])
+        rows.append((label, sum(depths[depth] for depth in deeper)))
+    return rows

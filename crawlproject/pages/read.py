@@ -1,0 +1,89 @@
+"""From a response to a Page. Reading a page never fails, whatever the site sends."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from scrapy.http import HtmlResponse
+
+from crawlproject.frontier.leases import FETCH_MS
+from crawlproject.items import Page
+from crawlproject.urls.canonical import NotCrawlable
+from crawlproject.urls.directives import robots_directives
+from crawlproject.urls.document import base_url, document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.http import Response
+
+    from crawlproject.frontier.base import Lease
+
+MAX_TITLE_LENGTH = 1000
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+def is_success(response: Response) -> bool:
+    return 200 <= response.status < 300
+
+
+def is_readable(response: Response) -> bool:
+    """Whether the answer is worth parsing: HTML, and not an error message."""
+    return isinstance(response, HtmlResponse) and is_success(response)
+
+
+def page_of(lease: Lease) -> Page:
+    """What is known of a page before its answer."""
+    return Page(
+        url=lease.url,
+        depth=lease.depth,
+        referrer=lease.referrer,
+        redirected_from=list(lease.redirected_from),
+        fetched_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+    )
+
+
+def read_page(
+    response: Response, lease: Lease, links: list[str], canonicalize: Callable[..., str]
+) -> Page:
+    page = page_of(lease)
+    page.status_code = response.status
+    page.bytes = len(response.body)
+    page.fetch_ms = response.meta.get(FETCH_MS)
+    page.content_type = _header(response, "Content-Type").partition(";")[0].strip().lower() or None
+    page.last_modified = _header(response, "Last-Modified") or None
+    if not is_success(response):
+        page.error = f"unexpected status {response.status}"
+    elif is_readable(response):
+        page.links = links
+        page.title = _title(response)
+        page.noindex = "noindex" in robots_directives(response)
+        page.canonical = _canonical(response, lease.url, canonicalize)
+    return page
+
+
+def _title(response: Response) -> str | None:
+    node = document(response).css_first("title")
+    if node is None:
+        return None
+    title = " ".join(_CONTROL.sub(" ", node.text()).split())
+    return title[:MAX_TITLE_LENGTH] or None
+
+
+def _canonical(response: Response, url: str, canonicalize: Callable[..., str]) -> str | None:
+    """Another page that this one names as the real one."""
+    node = document(response).css_first('link[rel~="canonical" i][href]')
+    if node is None:
+        return None
+    try:
+        canonical = canonicalize(node.attributes.get("href") or "", base_url(response))
+    except NotCrawlable:
+        return None
+    return canonical if canonical != url else None
+
+
+def _header(response: Response, name: str) -> str:
+    value = response.headers.get(name)
+    return _CONTROL.sub(" ", value.decode("latin-1")).strip() if value else ""

@@ -1,0 +1,102 @@
+"""Which URLs belong to the crawl, and the reason why one does not.
+
+Pure: URLs in, reasons out. The reasons are the words of the skip ledger, so each names
+what to change to let the URL in.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from crawlproject.scope.domains import registered_domain
+from crawlproject.scope.internal import is_internal
+from crawlproject.urls.canonical import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+OFFSITE = "offsite"
+EXCLUDED = "excluded"
+NOT_INCLUDED = "not included"
+INTERNAL = "internal address"
+TOO_LONG = "url too long"
+
+
+class Mode(StrEnum):
+    """How far a seed reaches."""
+
+    HOST = "host"
+    DOMAIN = "domain"
+    ANY = "any"
+
+
+class Scope:
+    """The hosts of the seeds, the hosts that were allowed, and patterns on the URL.
+
+    A seed is always in scope. Internal addresses are, when a seed is one.
+    """
+
+    def __init__(
+        self,
+        seeds: Iterable[str],
+        *,
+        mode: Mode = Mode.HOST,
+        allow: Iterable[str] = (),
+        include: Iterable[str] = (),
+        exclude: Iterable[str] = (),
+        max_url_length: int = 0,
+    ) -> None:
+        self._mode = mode
+        self._seeds = frozenset(seeds)
+        self._hosts: set[str] = set()
+        self._domains = frozenset(domain.lower().strip(".") for domain in allow)
+        self._include = [re.compile(pattern) for pattern in include]
+        self._exclude = [re.compile(pattern) for pattern in exclude]
+        self._max_url_length = max_url_length
+        seed_hosts = {host_of(seed) for seed in self._seeds}
+        self.seed_hosts = frozenset(seed_hosts)
+        self.allows_internal = any(is_internal(host) for host in seed_hosts)
+        self._host_reason = lru_cache(maxsize=65_536)(self._judge_host)
+        for host in seed_hosts:
+            self.widen(host)
+
+    def widen(self, host: str) -> bool:
+        """Take a host in as if a seed were on it. Whether that changes anything."""
+        reach = registered_domain(host) if self._mode is Mode.DOMAIN else host
+        if self._mode is Mode.ANY or reach in self._hosts:
+            return False
+        self._hosts.add(reach)
+        self._host_reason.cache_clear()
+        return True
+
+    def reason(self, url: str) -> str | None:
+        """Why a canonical URL is not in scope; None when it is."""
+        if url in self._seeds:
+            return None
+        if reason := self._host_reason(host_of(url)):
+            return reason
+        if self._max_url_length and len(url) > self._max_url_length:
+            return TOO_LONG
+        if self._exclude and any(pattern.search(url) for pattern in self._exclude):
+            return EXCLUDED
+        if self._include and not any(pattern.search(url) for pattern in self._include):
+            return NOT_INCLUDED
+        return None
+
+    def _judge_host(self, host: str) -> str | None:
+        if not self._has_host(host):
+            return OFFSITE
+        if not self.allows_internal and is_internal(host):
+            return INTERNAL
+        return None
+
+    def _has_host(self, host: str) -> bool:
+        if self._mode is Mode.ANY:
+            return True
+        reach = registered_domain(host) if self._mode is Mode.DOMAIN else host
+        if reach in self._hosts:
+            return True
+        return any(host == domain or host.endswith("." + domain) for domain in self._domains)

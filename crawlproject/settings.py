@@ -1,0 +1,141 @@
+"""Every setting: its default, its unit, one line. All wiring and order numbers.
+
+Names that Scrapy knows keep Scrapy's meaning. Ours start with the name of their room.
+``docs/settings.md`` says more about each; a test keeps the two together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawlproject.urls.canonical import DEFAULT_TRACKING_PARAMS
+
+BOT_NAME = "crawlproject"
+SPIDER_MODULES = ["crawlproject.spiders"]
+NEWSPIDER_MODULE = "crawlproject.spiders"
+COMMANDS_MODULE = "crawlproject.commands"
+
+# --- Seeds
+
+SEEDS: list[str] = []  # URLs to start from (argument: seed)
+SEEDS_FILE: str | None = None  # a file of them, one a line (argument: seeds_file)
+
+# --- urls: the one spelling of a URL, and the links of a page
+
+REQUEST_FINGERPRINTER_CLASS = "crawlproject.urls.fingerprint.CanonicalFingerprinter"
+DUPEFILTER_CLASS = "crawlproject.urls.dupefilter.CanonicalDupeFilter"
+URLS_TRACKING_PARAMS = list(DEFAULT_TRACKING_PARAMS)  # query parameters that name no page
+URLS_JOIN_SCHEMES = False  # whether http and https are one URL (then https is fetched)
+URLS_RESPECT_NOFOLLOW = True  # record, but don't follow, what a page asks not to be followed
+URLS_LINK_RELS: list[str] = []  # which <link rel=…> count as links: next, alternate, canonical
+
+# --- scope: who may enter
+
+SCOPE_MODE = "host"  # how far a seed reaches: host, domain (with subdomains) or any
+SCOPE_ALLOW: list[str] = []  # further hosts, with their subdomains
+SCOPE_INCLUDE: list[str] = []  # regular expressions: a URL must match one of them
+SCOPE_EXCLUDE: list[str] = []  # regular expressions: a URL must match none of them
+SCOPE_SEEDS_ONLY = False  # follow no link at all (argument: depth=0)
+SCOPE_MAX_PAGES = 0  # pages in the output, at most; 0: no limit
+SCOPE_FOLLOW_SEED_REDIRECTS = True  # a seed that redirects to another host takes it into scope
+DEPTH_LIMIT = 16  # links from a seed, at most; 0: no limit
+URLLENGTH_LIMIT = 2083  # characters; longer URLs are skipped; 0: no limit
+TWISTED_DNS_RESOLVER = "crawlproject.scope.resolver.GuardedResolver"
+
+# --- frontier: what is known, and what is next
+
+SCHEDULER = "crawlproject.frontier.scheduler.FrontierScheduler"
+FRONTIER_GATEKEEPER = "crawlproject.politeness.robots.RobotsGatekeeper"  # asked before a fetch
+FRONTIER_CAPACITY = 0  # queued URLs, about; at the bound discovery waits; 0: no limit
+FRONTIER_RETRY_BACKOFF_SECONDS = 1.0  # before the first retry of a URL; doubles with each
+RETRY_TIMES = 2  # after the first attempt
+RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # the page says why it failed
+REDIRECT_MAX_TIMES = 20  # redirects in a row
+
+# --- politeness: when a host may be touched
+
+USER_AGENT = "crawlproject/0.1 (+https://crawlproject.example/bot)"  # who asks, and a contact
+ROBOTSTXT_OBEY = True
+ROBOTSTXT_USER_AGENT = "crawlproject"  # the name that robots.txt rules are matched with
+POLITENESS_ROBOTS_MAX_BYTES = 1024 * 1024  # of a robots.txt; the rest is not read
+POLITENESS_MAX_CRAWL_DELAY_SECONDS = 60.0  # a longer Crawl-delay is cut to this, with a warning
+POLITENESS_FAST_LOOPBACK = True  # a crawl of this machine's own servers needs no delay
+DOWNLOAD_DELAY = 0.25  # seconds between the end of a request and the next, per host
+DOWNLOAD_DELAY_JITTER = 0.0  # the gate counts from completion: Scrapy's fence adds nothing
+CONCURRENT_REQUESTS = 32  # in flight in all
+CONCURRENT_REQUESTS_PER_DOMAIN = 2  # in flight per host
+AUTOTHROTTLE_ENABLED = True  # a host that answers slowly is asked more slowly
+AUTOTHROTTLE_START_DELAY = 0.25  # seconds
+AUTOTHROTTLE_MAX_DELAY = 30.0  # seconds
+AUTOTHROTTLE_TARGET_CONCURRENCY = 1.0
+
+# --- the fetch
+
+DOWNLOAD_TIMEOUT = 30  # seconds for one answer
+DOWNLOAD_MAXSIZE = 32 * 1024 * 1024  # bytes of a body, also after decompression
+DOWNLOAD_WARNSIZE = 0
+DOWNLOAD_VERIFY_CERTIFICATES = True
+DOWNLOAD_HANDLERS: dict[str, str | None] = {"file": None, "data": None, "s3": None, "ftp": None}
+CLOSESPIDER_TIMEOUT = 0.0  # seconds for the whole crawl; 0: no limit
+# One spelling of the answer for everybody: no state that depends on what was fetched before.
+COOKIES_ENABLED = False
+# Redirects are the frontier's: each is admitted, gated and accounted for like a link.
+REDIRECT_ENABLED = False
+METAREFRESH_ENABLED = False
+REFERER_ENABLED = False
+HTTPERROR_ALLOW_ALL = True
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
+# One page makes one item, and Scrapy starts this many tasks for each response.
+CONCURRENT_ITEMS = 1
+
+# --- outputs
+
+FEED_EXPORT_ENCODING = "utf-8"
+FEED_EXPORTERS = {
+    "json": "crawlproject.exports.sitemap_json.SitemapJsonExporter",
+    "jsonl": "crawlproject.exports.pages_jsonl.PagesJsonLinesExporter",
+    "jsonlines": "crawlproject.exports.pages_jsonl.PagesJsonLinesExporter",
+    "jl": "crawlproject.exports.pages_jsonl.PagesJsonLinesExporter",
+    "csv": "crawlproject.exports.pages_csv.PagesCsvExporter",
+    "xml": "crawlproject.exports.sitemap_xml.SitemapXmlExporter",
+}
+
+# --- monitoring
+
+MONITORING_PROGRESS = True  # a live line, when standard error is a terminal
+MONITORING_SUMMARY = True  # a table at the end, on standard error
+LOG_LEVEL = "WARNING"
+STATS_DUMP = True
+
+# --- wiring. Ours leave gaps of 10 and more, for what a team adds between.
+
+DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
+    "crawlproject.frontier.leases.LeaseGuard": 10,
+    # The frontier asks for robots.txt, and the scope keeps to its hosts.
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
+    # Each of these costs a call a request, and has nothing to do here.
+    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
+}
+SPIDER_MIDDLEWARES: dict[str, int | None] = {
+    "crawlproject.frontier.leases.LeaseMiddleware": 10,
+    "crawlproject.scope.depth.DepthMiddleware": 900,
+    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
+    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
+    "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+}
+EXTENSIONS: dict[str, int | None] = {
+    "crawlproject.politeness.throttle.GateThrottle": 100,
+    "crawlproject.monitoring.progress.Progress": 200,
+    "crawlproject.monitoring.summary.Summary": 300,
+    "scrapy.extensions.throttle.AutoThrottle": None,
+    "scrapy.extensions.telnet.TelnetConsole": None,
+    "scrapy.extensions.remote_control.RemoteControl": None,
+}
+ITEM_PIPELINES: dict[str, Any] = {}

@@ -1,0 +1,130 @@
+"""Spider arguments: each is the shortcut of a setting, and both are checked the same way.
+
+Every value is a string, because that is what scrapyd sends. ``apply`` turns arguments into
+settings and checks all settings that a user is likely to touch, before anything is fetched.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawlproject.errors import BadArgument
+from crawlproject.scope.internal import is_loopback
+from crawlproject.spiders import values
+from crawlproject.spiders.seeds import canonical_seeds, seeds_of_file, split_seeds
+from crawlproject.urls.canonical import host_of
+from crawlproject.urls.fingerprint import canonicalizer_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from scrapy.settings import BaseSettings
+
+
+class Argument(NamedTuple):
+    setting: str
+    parse: Callable[[str, Any], Any]
+    # Values of the setting that mean 'not set' and need no check.
+    unset: tuple[Any, ...] = ()
+
+
+ARGUMENTS: dict[str, Argument] = {
+    "seed": Argument("SEEDS", lambda name, value: split_seeds(value)),
+    "seeds_file": Argument("SEEDS_FILE", values.text, (None,)),
+    "depth": Argument("DEPTH_LIMIT", values.depth),
+    "max_pages": Argument("SCOPE_MAX_PAGES", values.whole_number(1), (None, 0, "0")),
+    "timeout": Argument("CLOSESPIDER_TIMEOUT", values.duration),
+    "scope": Argument("SCOPE_MODE", values.mode),
+    "allow": Argument("SCOPE_ALLOW", values.hosts),
+    "include": Argument("SCOPE_INCLUDE", values.patterns),
+    "exclude": Argument("SCOPE_EXCLUDE", values.patterns),
+    "delay": Argument("DOWNLOAD_DELAY", values.seconds),
+    "rate": Argument("DOWNLOAD_DELAY", values.per_second),
+    "concurrency": Argument("CONCURRENT_REQUESTS_PER_DOMAIN", values.whole_number(1)),
+    "workers": Argument("CONCURRENT_REQUESTS", values.whole_number(1)),
+    "user_agent": Argument("USER_AGENT", values.text),
+    "respect_nofollow": Argument("URLS_RESPECT_NOFOLLOW", values.yes_or_no),
+}
+
+# Checked like arguments, though they have no shortcut.
+_OTHER_SETTINGS: dict[str, Argument] = {
+    "DOWNLOAD_TIMEOUT": Argument("DOWNLOAD_TIMEOUT", values.seconds),
+    "DOWNLOAD_MAXSIZE": Argument("DOWNLOAD_MAXSIZE", values.whole_number(0)),
+    "FRONTIER_CAPACITY": Argument("FRONTIER_CAPACITY", values.whole_number(0)),
+    "REDIRECT_MAX_TIMES": Argument("REDIRECT_MAX_TIMES", values.whole_number(0)),
+    "RETRY_TIMES": Argument("RETRY_TIMES", values.whole_number(0)),
+    "FRONTIER_RETRY_BACKOFF_SECONDS": Argument("FRONTIER_RETRY_BACKOFF_SECONDS", values.seconds),
+    "URLLENGTH_LIMIT": Argument("URLLENGTH_LIMIT", values.whole_number(0)),
+}
+
+# scrapyd adds its own to every job.
+_SCRAPYD = frozenset({"_job", "_version"})
+
+# How a crawl of nothing but this machine's own servers differs: nobody is in a hurry there.
+_LOOPBACK_SETTINGS: dict[str, Any] = {
+    "DOWNLOAD_DELAY": 0,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
+    "AUTOTHROTTLE_ENABLED": False,
+}
+
+
+def apply(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
+    """Write arguments into the settings and check them all; the seeds that come out of it."""
+    for name, value in arguments.items():
+        if name in _SCRAPYD:
+            continue
+        if name not in ARGUMENTS:
+            raise BadArgument(name, f"no such argument{_nearest(name)}")
+        _set(settings, name, ARGUMENTS[name].parse(name, value))
+    if "delay" in arguments and "rate" in arguments:
+        raise BadArgument("rate", "says the same as delay in another way: give one of them")
+    _check(settings)
+    seeds = _seeds(arguments, settings)
+    settings.set("SEEDS", seeds, priority="cmdline")
+    if settings.getbool("POLITENESS_FAST_LOOPBACK") and all(
+        is_loopback(host_of(seed)) for seed in seeds
+    ):
+        for name, value in _LOOPBACK_SETTINGS.items():
+            # What the user said stands; 'project' is where our own defaults are.
+            settings.set(name, value, priority="project")
+    return seeds
+
+
+def _set(settings: BaseSettings, name: str, value: Any) -> None:
+    if name == "depth":
+        # Scrapy's own setting can't say 'the seeds only': its 0 means no limit.
+        settings.set("SCOPE_SEEDS_ONLY", value == 0, priority="cmdline")
+        value = value or 0
+    settings.set(ARGUMENTS[name].setting, value, priority="cmdline")
+
+
+def _check(settings: BaseSettings) -> None:
+    for name, argument in {**ARGUMENTS, **_OTHER_SETTINGS}.items():
+        value = settings.get(argument.setting)
+        # Both say the delay; as a setting it is in seconds.
+        if name == "rate" or value in argument.unset:
+            continue
+        parsed = argument.parse(argument.setting, value)
+        priority = settings.getpriority(argument.setting) or 0
+        # What -s gave is a string: from here on it is a value.
+        settings.set(argument.setting, 0 if parsed is None else parsed, priority)
+
+
+def _seeds(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
+    canonicalize = canonicalizer_from(settings)
+    name = "seed" if "seed" in arguments else "SEEDS"
+    seeds = canonical_seeds(name, split_seeds(settings.get("SEEDS") or []), canonicalize)
+    if path := settings.get("SEEDS_FILE"):
+        name = "seeds_file" if "seeds_file" in arguments else "SEEDS_FILE"
+        seeds = list(dict.fromkeys(seeds + seeds_of_file(name, path, canonicalize)))
+    if not seeds:
+        raise BadArgument("seed", "missing: give a URL, as in -a seed=https://example.com")
+    return seeds
+
+
+def _nearest(name: str) -> str:
+    nearest = get_close_matches(name, ARGUMENTS, n=1, cutoff=0.5)
+    if nearest:
+        return f"; did you mean {nearest[0]}?"
+    return f"; there are {', '.join(ARGUMENTS)}"

@@ -1,0 +1,80 @@
+"""What to do with a redirect: it is a link of length 0, and enters the frontier like one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlproject.urls.canonical import NotCrawlable, host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.http import Response
+
+    from crawlproject.frontier.base import Lease
+    from crawlproject.scope.scope import Scope
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+def location_of(response: Response) -> str | None:
+    if response.status not in _REDIRECTS:
+        return None
+    location = response.headers.get("Location")
+    if location is None:
+        return None
+    try:
+        return location.decode("utf-8")
+    except UnicodeDecodeError:
+        return location.decode("latin-1")
+
+
+class Outcome(NamedTuple):
+    target: str | None = None
+    # The target enters the frontier in place of its source.
+    follow: bool = False
+    # The same URL in another spelling, to be fetched once more.
+    again: str | None = None
+    # The target is on a host that a seed has just brought into scope.
+    widened: bool = False
+    # Why the target can't be had, or is not wanted: then the source is a page of its own.
+    error: str | None = None
+    reason: str | None = None
+
+
+class Redirects:
+    def __init__(
+        self,
+        canonicalize: Callable[..., str],
+        scope: Scope,
+        *,
+        max_times: int,
+        seeds_widen_scope: bool,
+    ) -> None:
+        self._canonicalize = canonicalize
+        self._scope = scope
+        self._max_times = max_times
+        self._seeds_widen_scope = seeds_widen_scope
+
+    def judge(self, response: Response, lease: Lease) -> Outcome:
+        location = location_of(response) or ""
+        try:
+            target = self._canonicalize(location, response.url)
+        except NotCrawlable:
+            return Outcome(error=f"bad redirect: {location[:200]!r}")
+        if target == lease.url:
+            return self._judge_itself(response.urljoin(location), lease)
+        if lease.hops >= self._max_times:
+            return Outcome(error="too many redirects")
+        widened = (
+            lease.depth == 0 and self._seeds_widen_scope and self._scope.widen(host_of(target))
+        )
+        reason = self._scope.reason(target)
+        return Outcome(target, follow=reason is None, widened=widened, reason=reason)
+
+    def _judge_itself(self, url: str, lease: Lease) -> Outcome:
+        """A site that adds a session id or the like, and answers when it has it."""
+        url = url.partition("#")[0]
+        if url == lease.fetch_url or lease.bounces >= self._max_times:
+            return Outcome(error="redirect loop")
+        return Outcome(again=url)

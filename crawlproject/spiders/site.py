@@ -1,0 +1,208 @@
+"""The spider that crawls a site: arguments, rules, callbacks."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.spiders import CrawlSpider, Rule
+
+from crawlproject.failures import Verdict, error_of
+from crawlproject.frontier import frontier_of
+from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
+from crawlproject.pages.read import is_readable, page_of, read_page
+from crawlproject.scope.scope import OFFSITE, Mode, Scope
+from crawlproject.spiders import arguments
+from crawlproject.spiders.redirects import Redirects, location_of
+from crawlproject.urls.fingerprint import canonicalizer_from
+from crawlproject.urls.links import FastLinkExtractor
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.link import Link
+    from scrapy.settings import BaseSettings
+    from twisted.python.failure import Failure
+
+    from crawlproject.frontier.base import Frontier, Lease
+    from crawlproject.items import Page
+
+logger = logging.getLogger(__name__)
+
+
+class SiteSpider(CrawlSpider):
+    """Crawls the sites of its seeds and yields a Page for every URL it tried."""
+
+    name = "site"
+
+    def __init__(
+        self,
+        *,
+        seeds: list[str],
+        scope: Scope,
+        extractor: FastLinkExtractor,
+        canonicalize: Callable[..., str],
+        respects_nofollow: bool,
+        redirects: Redirects,
+        **kwargs: Any,
+    ) -> None:
+        self.rules = (Rule(extractor, follow=True, process_links="admit_links"),)
+        super().__init__(**kwargs)
+        self.seeds = seeds
+        self.scope = scope
+        self.canonicalize = canonicalize
+        self._respects_nofollow = respects_nofollow
+        self._redirects = redirects
+        # The links of the response in hand: a rule's process_links is told nothing else.
+        self._links: list[Link] = []
+        # Why seeds were not fetched.
+        self.seed_failures: dict[str, str] = {}
+
+    @classmethod
+    def check_arguments(cls, given: dict[str, str], settings: BaseSettings) -> None:
+        """Raise BadArgument for what would be wrong, before a crawl is set up."""
+        arguments.apply(given, settings)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
+        settings = crawler.settings
+        seeds = arguments.apply(kwargs, settings)
+        scope = Scope(
+            seeds,
+            mode=Mode(settings["SCOPE_MODE"]),
+            allow=settings.getlist("SCOPE_ALLOW"),
+            include=settings.getlist("SCOPE_INCLUDE"),
+            exclude=settings.getlist("SCOPE_EXCLUDE"),
+            max_url_length=settings.getint("URLLENGTH_LIMIT"),
+        )
+        canonicalize = canonicalizer_from(settings)
+        spider = super().from_crawler(
+            crawler,
+            seeds=seeds,
+            scope=scope,
+            canonicalize=canonicalize,
+            extractor=FastLinkExtractor(
+                canonicalizer=canonicalize, link_rels=settings.getlist("URLS_LINK_RELS")
+            ),
+            respects_nofollow=settings.getbool("URLS_RESPECT_NOFOLLOW"),
+            redirects=Redirects(
+                canonicalize,
+                scope,
+                max_times=settings.getint("REDIRECT_MAX_TIMES"),
+                seeds_widen_scope=settings.getbool("SCOPE_FOLLOW_SEED_REDIRECTS"),
+            ),
+        )
+        assert isinstance(spider, cls)
+        return spider
+
+    @property
+    def frontier(self) -> Frontier:
+        return frontier_of(self.crawler)
+
+    async def start(self) -> AsyncIterator[Any]:
+        # All at once: where a seed stands in breadth-first order must not depend on how
+        # far the crawl of the one before has got.
+        self.frontier.admit(Candidate(seed) for seed in self.seeds)
+        return
+        yield  # an asynchronous generator is what Scrapy expects
+
+    def request_for(self, lease: Lease) -> Request:
+        return Request(lease.fetch_url, errback=self.page_failed)
+
+    async def parse_with_rules(
+        self,
+        response: Response,
+        callback: Any,
+        cb_kwargs: dict[str, Any],
+        follow: bool = True,
+    ) -> AsyncIterator[Any]:
+        lease: Lease = response.meta[LEASE]
+        if location_of(response) is not None:
+            for page in self._parse_redirect(response, lease):
+                yield page
+            return
+        try:
+            links = await self.find_links(response) if is_readable(response) else []
+        except Verdict as verdict:
+            yield self._failed(lease, verdict)
+            return
+        # Links before the page: they are finished together, when the page is through.
+        lease.found = self._candidates(links)
+        page = read_page(response, lease, [link.url for link in links], self.canonicalize)
+        yield self._report(page, lease)
+        async for result in super().parse_with_rules(response, callback, cb_kwargs, follow=False):
+            yield result
+
+    async def find_links(self, response: Response) -> list[Link]:
+        """The links of an HTML page, in page order."""
+        self._links = []
+        for request in self._requests_to_follow(response):
+            raise TypeError(f"a rule made {request} of a link: process_links keeps them all")
+        return self._links
+
+    def admit_links(self, links: list[Link]) -> list[Link]:
+        """Keep the links for the frontier. None becomes a Request: it makes them when due."""
+        self._links = links
+        return []
+
+    def page_failed(self, failure: Failure) -> Iterator[Page]:
+        lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]
+        # Scrapy's spider middlewares don't see what comes from here.
+        lease.pending_items += 1
+        lease.is_read = True
+        yield self._failed(lease, failure.value)
+
+    def _candidates(self, links: list[Link]) -> list[Candidate]:
+        known = self.frontier.known
+        reason_of = self.scope.reason
+        candidates = []
+        for link in links:
+            url = link.url
+            reason = None if known(url) else reason_of(url)
+            if reason is None and link.nofollow and self._respects_nofollow:
+                reason = NOFOLLOW
+            candidates.append(Candidate(url, reason))
+        return candidates
+
+    def _parse_redirect(self, response: Response, lease: Lease) -> Iterator[Page]:
+        outcome = self._redirects.judge(response, lease)
+        if outcome.widened:
+            admitted = self.frontier.reconsider(OFFSITE, self.scope.reason)
+            logger.info(
+                "The seed %s redirects to %s, which is in scope now (%d URLs found before)",
+                lease.url,
+                outcome.target,
+                admitted,
+            )
+        if outcome.again is not None:
+            lease.bounces += 1
+            lease.is_ended = True
+            self.frontier.release(lease, until=0, fetch_url=outcome.again)
+            return
+        if outcome.follow:
+            lease.redirect = outcome.target
+            return
+        page = read_page(response, lease, [], self.canonicalize)
+        page.error = outcome.error
+        if outcome.target is not None:
+            page.links = [outcome.target]
+            lease.found = [Candidate(outcome.target, outcome.reason)]
+        yield self._report(page, lease)
+
+    def _failed(self, lease: Lease, error: BaseException) -> Page:
+        page = page_of(lease)
+        page.error = error_of(error)
+        return self._report(page, lease)
+
+    def _report(self, page: Page, lease: Lease) -> Page:
+        lease.failed = page.error is not None
+        if page.depth == 0:
+            if page.error is None:
+                self.crawler.stats.inc_value("spider/seeds_fetched")
+            else:
+                self.crawler.stats.inc_value("spider/seeds_failed")
+                self.seed_failures[page.url] = page.error
+        return page

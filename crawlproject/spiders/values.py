@@ -1,0 +1,130 @@
+"""From what a user wrote to a value, or to a message that says what would be right. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from crawlproject.errors import BadArgument
+from crawlproject.scope.scope import Mode
+from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?", re.IGNORECASE)
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+_HOST = re.compile(r"[^\s/:@?#,*]+")
+_YES = frozenset({"1", "true", "yes", "on"})
+_NO = frozenset({"0", "false", "no", "off"})
+
+
+def whole_number(minimum: int) -> Callable[[str, Any], int]:
+    def parse(name: str, value: Any) -> int:
+        text = str(value).strip()
+        if not re.fullmatch(r"-?\d+", text) or int(text) < minimum:
+            raise BadArgument(name, f"{text!r} is not a whole number of {minimum} or more")
+        return int(text)
+
+    return parse
+
+
+def depth(name: str, value: Any) -> int | None:
+    """Links from a seed; None for no limit."""
+    text = str(value).strip().lower()
+    if text == "none":
+        return None
+    if not text.isdecimal():
+        raise BadArgument(
+            name, f"{text!r} is not a number of links (0 = the seeds only) or 'none' (no limit)"
+        )
+    return int(text)
+
+
+def duration(name: str, value: Any) -> float:
+    match = _DURATION.fullmatch(str(value).strip())
+    if not match:
+        raise BadArgument(name, f"{str(value)!r} is not a time such as 90, 30s or 2m")
+    return float(match[1]) * _SECONDS[(match[2] or "s").lower()]
+
+
+def seconds(name: str, value: Any) -> float:
+    number = _number(value)
+    if number is None or number < 0:
+        raise BadArgument(name, f"{str(value)!r} is not a number of seconds such as 0.5 or 2")
+    return number
+
+
+def per_second(name: str, value: Any) -> float:
+    """Requests a second, as the seconds between two."""
+    number = _number(value)
+    if number is None or number <= 0:
+        raise BadArgument(name, f"{str(value)!r} is not a number of requests a second above 0")
+    return 1 / number
+
+
+def yes_or_no(name: str, value: Any) -> bool:
+    text = str(value).strip().lower()
+    if text not in _YES | _NO:
+        raise BadArgument(name, f"{str(value)!r} is not 'yes' or 'no'")
+    return text in _YES
+
+
+def mode(name: str, value: Any) -> Mode:
+    try:
+        return Mode(str(value).strip().lower())
+    except ValueError:
+        choices = ", ".join(Mode)
+        raise BadArgument(name, f"{str(value)!r} is not one of {choices}") from None
+
+
+def hosts(name: str, value: Any) -> list[str]:
+    """Hosts or domains, separated by white space or commas."""
+    names = [str(part) for part in value] if isinstance(value, list | tuple) else _split(value)
+    return [_host(name, host) for host in names]
+
+
+def _host(name: str, host: str) -> str:
+    try:
+        if not _HOST.fullmatch(host):
+            raise NotCrawlable(host)
+        return host_of(canonicalize(f"http://{host}/"))
+    except NotCrawlable:
+        raise BadArgument(
+            name,
+            f"{host!r} is not a host such as example.com (no scheme, port or path; "
+            "its subdomains are included)",
+        ) from None
+
+
+def patterns(name: str, value: Any) -> list[str]:
+    """A regular expression, or a list of them."""
+    expressions = [str(part) for part in value] if isinstance(value, list | tuple) else [str(value)]
+    for expression in expressions:
+        try:
+            re.compile(expression)
+        except re.error as error:
+            raise BadArgument(
+                name, f"{expression!r} is not a regular expression: {error}"
+            ) from None
+    return [expression for expression in expressions if expression]
+
+
+def text(name: str, value: Any) -> str:
+    stripped = str(value).strip()
+    if not stripped or not stripped.isprintable():
+        raise BadArgument(name, f"{str(value)!r} is not a line of text")
+    return stripped
+
+
+def _split(value: Any) -> list[str]:
+    return re.split(r"[\s,]+", str(value).strip(" \t\r\n,")) if str(value).strip(" ,") else []
+
+
+def _number(value: Any) -> float | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None

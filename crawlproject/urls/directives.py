@@ -1,0 +1,64 @@
+"""What a page asks of crawlers: ``<meta name=robots>`` and the X-Robots-Tag header.
+
+Directives for all crawlers and those for ``token``, the name a crawler goes by, add up:
+the stricter word counts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.http import HtmlResponse
+
+from crawlproject.urls.document import document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.http import Response
+
+# Directives that carry a value, where ``name:`` does not name a crawler.
+_VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+
+
+def robots_directives(response: Response, token: str | None = None) -> frozenset[str]:
+    """The directives in lower case; ``none`` is given as what it means: noindex, nofollow."""
+    agents = {"robots"} if token is None else {"robots", token.lower()}
+    found: set[str] = set()
+    for header in response.headers.getlist("X-Robots-Tag"):
+        found.update(_from_header(header.decode("latin-1").lower(), agents))
+    if isinstance(response, HtmlResponse):
+        for node in document(response).tags("meta"):
+            attributes = node.attributes
+            if (attributes.get("name") or "").strip().lower() in agents:
+                found.update(_split(attributes.get("content") or ""))
+    if "none" in found:
+        found.discard("none")
+        found.update(("noindex", "nofollow"))
+    return frozenset(found)
+
+
+def page_nofollow(response: Response, token: str | None = None) -> bool:
+    """Whether the page asks that none of its links be followed."""
+    return "nofollow" in robots_directives(response, token)
+
+
+def _from_header(value: str, agents: set[str]) -> Iterator[str]:
+    # ``one: noindex, nofollow, two: none`` — a name counts until the next one.
+    meant = True
+    for part in value.split(","):
+        directive = part.strip()
+        name, colon, rest = directive.partition(":")
+        if colon and (name := name.strip()) not in _VALUED:
+            meant = name in agents
+            directive = rest
+        if meant:
+            yield from _split(directive)
+
+
+def _split(content: str) -> Iterator[str]:
+    for part in content.lower().split(","):
+        name, colon, value = part.partition(":")
+        directive = f"{name.strip()}{colon}{value.strip()}"
+        if directive:
+            yield directive

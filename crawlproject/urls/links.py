@@ -1,0 +1,226 @@
+"""The links of a page, as canonical URLs: Scrapy's LinkExtractor, an order of magnitude faster.
+
+Found in page order: ``<a>`` and ``<area>``, ``<meta http-equiv=refresh>``, and on demand
+``<link rel=…>``. What is not crawlable (``mailto:``, ``javascript:``, a broken URL) is no link.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from scrapy.http import HtmlResponse
+from scrapy.link import Link
+from scrapy.utils.misc import arg_to_iter
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+from crawlproject.urls.canonical import Canonicalizer, NotCrawlable, canonicalize, host_of
+from crawlproject.urls.directives import page_nofollow
+from crawlproject.urls.document import base_url, document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import TypeAlias
+
+    from scrapy.http import Response
+    from selectolax.lexbor import LexborNode
+
+    Patterns: TypeAlias = str | re.Pattern[str] | Iterable[str | re.Pattern[str]]
+
+# Navigation links come back on every page of a site; what they resolve to is remembered.
+_REMEMBERED = 16_384
+_REMEMBERED_LENGTH = 512
+
+_NAME = re.compile(r"\*|[A-Za-z][A-Za-z0-9-]*").fullmatch
+# The seconds, then optionally a separator, 'url=' and quotes, as the HTML standard reads them.
+_REFRESH = re.compile(
+    r"""\s*[0-9.]++(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""",
+    re.IGNORECASE | re.DOTALL,
+).match
+
+
+class FastLinkExtractor:
+    """Scrapy's LinkExtractor interface: ``extract_links`` and ``matches``.
+
+    ``allow`` and ``deny`` are regular expressions searched in the canonical URL,
+    ``restrict_css`` selects the parts of the page to look in, ``link_rels`` names the
+    ``<link rel>`` values that count as links. ``token`` is the name that robots
+    directives may address the crawler by.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow: Patterns = (),
+        deny: Patterns = (),
+        allow_domains: str | Iterable[str] = (),
+        deny_domains: str | Iterable[str] = (),
+        restrict_css: str | Iterable[str] = (),
+        tags: str | Iterable[str] = ("a", "area"),
+        attrs: str | Iterable[str] = ("href",),
+        unique: bool = True,
+        link_rels: str | Iterable[str] = (),
+        canonicalizer: Canonicalizer | None = None,
+        token: str | None = None,
+    ) -> None:
+        self._allow = _compiled(allow)
+        self._deny = _compiled(deny)
+        self._allow_domains = _domains(allow_domains)
+        self._deny_domains = _domains(deny_domains)
+        self._restrict_css = _checked_css(",".join(arg_to_iter(restrict_css)))
+        self._tags = frozenset(_names("tags", tags))
+        self._attrs = _names("attrs", attrs)
+        self._unique = unique
+        self._link_rels = frozenset(rel.lower() for rel in arg_to_iter(link_rels))
+        self._canonicalize = canonicalizer or canonicalize
+        self._token = token
+        self._selector = self._make_selector()
+        self._remembered: dict[tuple[str, str], str | None] = {}
+
+    def _make_selector(self) -> str:
+        # A node must match once only, or it would be found twice.
+        if "*" in self._tags:
+            return "*"
+        selectors = sorted(self._tags)
+        if "meta" not in self._tags:
+            selectors.append("meta[http-equiv]")
+        if self._link_rels and "link" not in self._tags:
+            selectors.append("link[rel]")
+        return ",".join(selectors)
+
+    def extract_links(self, response: Response) -> list[Link]:
+        """The links of an HTML response, in page order; none for any other response."""
+        if not isinstance(response, HtmlResponse):
+            return []
+        base = base_url(response)
+        origin = "/".join(base.split("/", 3)[:3])
+        nofollow_all = page_nofollow(response, self._token)
+        # Links inside links repeat their text: a page that nests thousands gets no more of it.
+        text_left = 2 * len(response.body) + 1_000
+        links: list[Link] = []
+        by_url: dict[str, Link] = {}
+        for node in self._nodes(response):
+            attributes = node.attributes
+            for href in self._hrefs(node, attributes):
+                url = self._resolve(href, base, origin)
+                if url is None:
+                    continue
+                nofollow = nofollow_all or _says_nofollow(attributes.get("rel"))
+                if self._unique and (known := by_url.get(url)) is not None:
+                    # One way that may be followed is enough.
+                    known.nofollow = known.nofollow and nofollow
+                    continue
+                text = node.text_lexbor().strip() if text_left > 0 else ""
+                text_left -= len(text)
+                fragment = href.partition("#")[2].strip() if "#" in href else ""
+                link = by_url[url] = Link(url, text, fragment, nofollow)
+                links.append(link)
+        return links
+
+    def matches(self, url: str) -> bool:
+        """Whether a link to url would be extracted, judged by the URL alone."""
+        try:
+            return self._allowed(self._canonicalize(url))
+        except NotCrawlable:
+            return False
+
+    def _nodes(self, response: Response) -> Iterable[LexborNode]:
+        tree = document(response)
+        if not self._restrict_css:
+            return tree.css(self._selector)
+        # Parts may lie inside each other: each node counts once.
+        found = {
+            node.mem_id: node
+            for part in tree.css(self._restrict_css)
+            for node in part.css(self._selector)
+        }
+        return found.values()
+
+    def _hrefs(self, node: LexborNode, attributes: dict[str, str | None]) -> Iterator[str]:
+        tag = node.tag or ""
+        if tag == "meta":
+            if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
+                yield from _refresh_target(attributes.get("content") or "")
+            return
+        if tag == "link" and not self._link_rels.isdisjoint(_words(attributes.get("rel"))):
+            if "href" in attributes:
+                yield attributes["href"] or ""
+            return
+        if tag in self._tags or "*" in self._tags:
+            for name in self._attrs:
+                if name in attributes:
+                    yield attributes[name] or ""
+
+    def _resolve(self, href: str, base: str, origin: str) -> str | None:
+        # These mean the same on every page of the origin; others depend on the whole base.
+        if len(href) > _REMEMBERED_LENGTH or not href.startswith(("/", "https://", "http://")):
+            return self._wanted(href, base)
+        key = (origin, href)
+        try:
+            return self._remembered[key]
+        except KeyError:
+            if len(self._remembered) >= _REMEMBERED:
+                self._remembered.clear()
+            url = self._remembered[key] = self._wanted(href, base)
+            return url
+
+    def _wanted(self, href: str, base: str) -> str | None:
+        try:
+            url = self._canonicalize(href, base)
+        except NotCrawlable:
+            return None
+        return url if self._allowed(url) else None
+
+    def _allowed(self, url: str) -> bool:
+        if self._allow and not any(pattern.search(url) for pattern in self._allow):
+            return False
+        if self._deny and any(pattern.search(url) for pattern in self._deny):
+            return False
+        if self._allow_domains or self._deny_domains:
+            dotted = f".{host_of(url)}"
+            if self._allow_domains and not dotted.endswith(self._allow_domains):
+                return False
+            return not (self._deny_domains and dotted.endswith(self._deny_domains))
+        return True
+
+
+def _compiled(patterns: Patterns) -> list[re.Pattern[str]]:
+    several = [patterns] if isinstance(patterns, str | re.Pattern) else patterns
+    return [re.compile(pattern) for pattern in several]
+
+
+def _domains(domains: str | Iterable[str]) -> tuple[str, ...]:
+    return tuple(f".{domain.lower().strip('.')}" for domain in arg_to_iter(domains))
+
+
+def _names(argument: str, names: str | Iterable[str]) -> tuple[str, ...]:
+    lowered = tuple(name.lower() for name in arg_to_iter(names))
+    for name in lowered:
+        if not _NAME(name):
+            raise ValueError(f"{argument} holds {name!r}, which is no name in HTML, as 'a' is")
+    return lowered
+
+
+def _checked_css(selector: str) -> str:
+    if selector:
+        try:
+            LexborHTMLParser("").css(selector)
+        except SelectolaxError:
+            raise ValueError(f"restrict_css is no CSS selector: {selector!r}") from None
+    return selector
+
+
+def _words(value: str | None) -> list[str]:
+    return value.lower().split() if value else []
+
+
+def _says_nofollow(rel: str | None) -> bool:
+    return rel is not None and "nofollow" in _words(rel)
+
+
+def _refresh_target(content: str) -> Iterator[str]:
+    """The URL in ``5; url=/next``. Without one, the page only reloads itself."""
+    if found := _REFRESH(content):
+        target = next((group for group in found.groups() if group is not None), "").strip()
+        if target:
+            yield target

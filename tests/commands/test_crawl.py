@@ -1,0 +1,164 @@
+"""The command, as a user runs it: exit status, messages, files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crawling import command_environment, scrapy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
+
+
+def error_line(stderr: str) -> str:
+    lines = stderr.strip().splitlines()
+    assert len(lines) == 1, stderr
+    return lines[0]
+
+
+def test_a_crawl_writes_several_outputs_and_ends_with_0(site: SiteFactory, tmp_path: Path) -> None:
+    server = site({"generated": {"kind": "tree", "fan": 3, "depth": 2}})
+    outputs = ["-O", "a.json", "-O", "b.csv", "-O", "sub/c.xml", "-o", "d.jsonl"]
+    result = scrapy("crawl", "site", "-a", f"seed={server.url()}", *outputs, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == ""
+    document = json.loads((tmp_path / "a.json").read_text())
+    assert document["seed"] == server.url()
+    assert len(document["pages"]) == 13
+    assert (tmp_path / "b.csv").read_text().startswith("url,status_code,bytes,fetch_ms,outlinks")
+    assert (tmp_path / "sub/c.xml").read_text().count("<loc>") == 13
+    assert len((tmp_path / "d.jsonl").read_text().splitlines()) == 13
+    assert "Crawled 13 pages" in result.stderr
+    assert "a.json" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "seed: missing: give a URL, as in -a seed=https://example.com"),
+        (["-a", "seed=ftp://x"], "seed: not a crawlable URL: 'ftp://x'"),
+        (["-a", "seed=not a url"], "seed: not a crawlable URL: 'not'"),
+        (["-a", "seed=http://x", "-a", "depth=-1"], "depth: '-1' is not a number of links"),
+        (["-a", "seed=http://x", "-a", "dept=1"], "dept: no such argument; did you mean depth?"),
+        (["-a", "seed"], "Invalid -a value, use -a NAME=VALUE"),
+        (["-a", "seed=http://x", "-O", "missing.txt/x.json"], "can't write"),
+        (["-a", "seed=http://x", "-O", "x.unknown"], "Unrecognized output format 'unknown'"),
+        (["-a", "seed=http://x", "-s", "DOWNLOAD_DELAY=x"], "DOWNLOAD_DELAY: 'x' is not"),
+        (["-a", "seed=http://x", "-L", "LOUD"], "--loglevel: 'LOUD' is not DEBUG"),
+    ],
+)
+def test_bad_input_gets_one_line_and_status_2(
+    tmp_path: Path, options: list[str], message: str
+) -> None:
+    (tmp_path / "missing.txt").write_text("a file, not a folder")
+    result = scrapy("crawl", "site", *options, cwd=tmp_path)
+    assert result.returncode == 2
+    assert error_line(result.stderr).startswith(f"scrapy crawl: error: {message}")
+
+
+def test_an_unknown_spider_is_named(tmp_path: Path) -> None:
+    result = scrapy("crawl", "stie", cwd=tmp_path)
+    assert result.returncode == 2
+    assert error_line(result.stderr) == "scrapy crawl: error: spider: 'stie' is not one of site"
+
+
+@pytest.mark.parametrize(
+    ("seed", "error"),
+    [
+        ("http://does-not-exist.invalid/", "dns"),
+        ("http://127.0.0.1:9/", "connection refused"),
+    ],
+)
+def test_a_seed_that_can_not_be_reached_is_said_and_gives_1(
+    tmp_path: Path, seed: str, error: str
+) -> None:
+    options = ["-s", "RETRY_TIMES=0", "-s", "MONITORING_SUMMARY=False", "-O", "x.json"]
+    result = scrapy("crawl", "site", "-a", f"seed={seed}", *options, cwd=tmp_path)
+    assert result.returncode == 1
+    assert error_line(result.stderr) == (
+        f"scrapy crawl: error: the seed {seed} could not be fetched: {error}"
+    )
+    pages = json.loads((tmp_path / "x.json").read_text())["pages"]
+    assert [(page["url"], page["status_code"], page["error"]) for page in pages] == [
+        (seed, None, error)
+    ]
+
+
+def test_a_seed_that_answers_500_is_said_and_gives_1(site: SiteFactory, tmp_path: Path) -> None:
+    server = site({"pages": {"/": {"status": 500}}})
+    options = ["-s", "RETRY_TIMES=0", "-s", "MONITORING_SUMMARY=False"]
+    result = scrapy("crawl", "site", "-a", f"seed={server.url()}", *options, cwd=tmp_path)
+    assert result.returncode == 1
+    assert "could not be fetched: unexpected status 500" in error_line(result.stderr)
+
+
+def start(server: Site, cwd: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"seed={server.url()}"]
+    return subprocess.Popen(
+        [*command, *options],
+        cwd=cwd,
+        env=command_environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def test_ctrl_c_finishes_what_is_in_flight_and_completes_the_outputs(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"generated": {"kind": "wide", "pages": 500}, "random_delay": [0.2, 0.3]})
+    crawl = start(server, tmp_path, "-O", "out.json", "-O", "out.csv", "-O", "out.xml")
+    wait_for(lambda: len(server.log()) > 20)
+    os.killpg(crawl.pid, signal.SIGINT)
+    _, stderr = crawl.communicate(timeout=30)
+    assert crawl.returncode == 0, stderr
+    assert "Stopped by Ctrl-C" in stderr
+    assert "Traceback" not in stderr
+    pages = json.loads((tmp_path / "out.json").read_text())["pages"]
+    fetched = {server.url(path) for path in server.paths()}
+    assert {page["url"] for page in pages} == fetched
+    assert all(page.get("error") is None for page in pages)
+    assert not any(entry.get("aborted") for entry in server.log())
+
+
+def test_ctrl_c_twice_ends_at_once(site: SiteFactory, tmp_path: Path) -> None:
+    server = site({"pages": {"/": {"hang": True}}})
+    crawl = start(server, tmp_path)
+    wait_for(lambda: any(entry["path"] == "/" for entry in server.open()))
+    os.killpg(crawl.pid, signal.SIGINT)
+    # The first must have been taken before the second is sent.
+    time.sleep(0.3)
+    os.killpg(crawl.pid, signal.SIGINT)
+    crawl.communicate(timeout=10)
+    assert crawl.returncode is not None
+
+
+def test_the_time_limit_ends_a_crawl_with_its_outputs(site: SiteFactory, tmp_path: Path) -> None:
+    server = site({"generated": {"kind": "wide", "pages": 500}, "random_delay": [0.1, 0.1]})
+    options = ["-a", "timeout=1s", "-a", "concurrency=2", "-O", "out.json"]
+    result = scrapy("crawl", "site", "-a", f"seed={server.url()}", *options, cwd=tmp_path)
+    assert result.returncode == 0
+    pages = json.loads((tmp_path / "out.json").read_text())["pages"]
+    assert 0 < len(pages) < 501
+    assert "time limit" in result.stderr

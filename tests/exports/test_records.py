@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from enum import Enum, StrEnum
+from typing import Any
+
+import pytest
+import scrapy
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import Request
+
+from crawlproject.exports.records import (
+    PAGE_FIELDS,
+    chosen_fields,
+    encodable,
+    is_page,
+    json_encoder,
+    plain,
+    record_of,
+)
+from crawlproject.items import Page
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Size(StrEnum):
+    BIG = "big"
+
+
+class Sulky:
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+
+def self_containing() -> list[Any]:
+    value: list[Any] = [1.5]
+    value.append(value)
+    return value
+
+
+@dataclass
+class Product:
+    url: str
+    price: Decimal = field(metadata={"serializer": lambda price: f"{price} EUR"})
+
+
+class ScrapyProduct(scrapy.Item):
+    name = scrapy.Field(serializer=str.upper)
+    tags = scrapy.Field()
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, None),
+        (True, True),
+        (1.5, 1.5),
+        (float("nan"), None),
+        (float("-inf"), None),
+        (b"caf\xc3\xa9\xff", "café\ufffd"),
+        ({"b", "a"}, ["a", "b"]),
+        ((1, (2, 3)), [1, [2, 3]]),
+        ({1: "a", "k": {2, 1}}, {"1": "a", "k": [1, 2]}),
+        (datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC), "2025-01-02T03:04:05+00:00"),
+        (date(2025, 1, 2), "2025-01-02"),
+        (Decimal("1.10"), "1.10"),
+        (Colour.RED, "red"),
+        (Size.BIG, "big"),
+        (Request("https://a.example/"), "<GET https://a.example/>"),
+        (Sulky(), "<Sulky>"),
+        ([Page("https://a.example/")], [record_of(Page("https://a.example/"))]),
+    ],
+)
+def test_any_value_becomes_what_json_can_hold(value: object, expected: object) -> None:
+    assert plain(value) == expected
+    json.dumps(plain(value), allow_nan=False)
+
+
+def test_a_value_that_contains_itself_comes_to_an_end() -> None:
+    json.dumps(plain(self_containing()))
+
+
+def test_subclasses_of_text_become_plain_text() -> None:
+    assert type(plain(Size.BIG)) is str
+
+
+def test_a_page_becomes_a_record_of_all_its_fields_in_order() -> None:
+    record = record_of(Page("https://a.example/", status_code=200, links=["https://a.example/b"]))
+    assert tuple(record) == PAGE_FIELDS
+    assert record["links"] == ["https://a.example/b"]
+
+
+def test_odd_values_in_a_page_are_made_plain() -> None:
+    page = Page("https://a.example/")
+    page.title = b"bytes"  # type: ignore[assignment]
+    page.links = ("https://a.example/b",)  # type: ignore[assignment]
+    record = record_of(page)
+    assert record["title"] == "bytes"
+    assert record["links"] == ["https://a.example/b"]
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ({"a": 1, "b": {2}}, {"a": 1, "b": [2]}),
+        (
+            Product("https://a.example/", Decimal(3)),
+            {"url": "https://a.example/", "price": "3 EUR"},
+        ),
+        (ScrapyProduct(name="x", tags=("y",)), {"name": "X", "tags": ["y"]}),
+        ("no item at all", {"value": "no item at all"}),
+    ],
+)
+def test_any_item_becomes_a_record(item: object, expected: object) -> None:
+    assert record_of(item) == expected
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ({"url": "https://a.example/", "status_code": None}, True),
+        ({"url": "https://a.example/", "price": 3}, False),
+        ({"url": "", "status_code": 200}, False),
+        ({"url": 5, "status_code": 200}, False),
+        ({"status_code": 200}, False),
+    ],
+)
+def test_a_page_has_a_url_and_a_status_code(record: dict[str, Any], expected: bool) -> None:
+    assert is_page(record) is expected
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        (None, None),
+        ([], None),
+        (["title", "url"], ["url", "title"]),
+        (["title"], ["title"]),
+        ({"title": "name", "url": "address"}, ["address", "name"]),
+    ],
+)
+def test_chosen_fields_keep_their_order_behind_the_url(
+    option: list[str] | dict[str, str] | None, expected: list[str] | None
+) -> None:
+    chosen = chosen_fields(option)
+    assert (chosen if chosen is None else list(chosen.values())) == expected
+
+
+@given(st.text(st.characters(codec=None, categories=None, exclude_categories=())))
+def test_encodable_text_can_be_encoded_and_stays_as_it_is_where_it_could(text: str) -> None:
+    encodable(text).encode()
+    if not any("\ud800" <= character <= "\udfff" for character in text):
+        assert encodable(text) == text
+
+
+def test_a_lone_surrogate_is_replaced_and_a_pair_is_joined() -> None:
+    assert encodable("a\ud800b") == "a\ufffdb"
+    assert encodable("\ud83d\ude00") == "😀"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "expected"),
+    [
+        (None, '"é\ufffd"'.encode()),
+        ("UTF8", '"é\ufffd"'.encode()),
+        ("latin-1", b'"\\u00e9\\udc80"'),
+    ],
+)
+def test_json_is_utf8_or_ascii(encoding: str | None, expected: bytes) -> None:
+    assert json_encoder(encoding)("é\udc80") == expected

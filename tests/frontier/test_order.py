@@ -1,0 +1,149 @@
+"""Same site, same answer: what the frontier says must not depend on who answers first."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawlproject.frontier.base import Candidate
+from crawlproject.frontier.hosts import HostLimits
+from crawlproject.frontier.memory import MemoryFrontier
+
+Graph = dict[str, list[str]]
+
+
+@dataclass
+class Web:
+    links: Graph
+    redirects: dict[str, str]
+
+
+@st.composite
+def webs(draw: st.DrawFn) -> Web:
+    names = [f"p{number}" for number in range(draw(st.integers(1, 14)))]
+    some = st.lists(st.sampled_from(names), max_size=4, unique=True)
+    links = {name: draw(some) for name in names}
+    redirects = draw(st.dictionaries(st.sampled_from(names), st.sampled_from(names), max_size=5))
+    redirects.pop("p0", None)
+    return Web(links, {source: to for source, to in redirects.items() if source != to})
+
+
+def crawl(
+    web: Web, luck: random.Random, *, in_flight: int = 4, **options: int | None
+) -> tuple[dict[str, tuple[int, str | None, tuple[str, ...]]], list[str]]:
+    """Play a crawl in which answers come in a random order; the pages, and what was fetched."""
+    frontier = MemoryFrontier(
+        host_of=lambda url: "host", limits=lambda host: HostLimits(0, in_flight), **options
+    )
+    frontier.admit([Candidate("p0")])
+    fetched: list[str] = []
+    pages: list[str] = []
+    flying = []
+    now = 0.0
+    while not frontier.exhausted():
+        now += 1
+        while (lease := frontier.take(now)) is not None:
+            if lease.verdict is None:
+                fetched.append(lease.url)
+            flying.append(lease)
+        assert flying, "the frontier has something to do but gives nothing out"
+        assert len(flying) <= in_flight
+        lease = flying.pop(luck.randrange(len(flying)))
+        frontier.landed(lease, now)
+        target = web.redirects.get(lease.url) if lease.verdict is None else None
+        if target is not None:
+            lease.redirect = target
+        else:
+            pages.append(lease.url)
+            if lease.verdict is None:
+                lease.found = [Candidate(link) for link in web.links[lease.url]]
+        frontier.finish(lease)
+    assert len(fetched) == len(set(fetched)), "each URL is fetched once"
+    assert len(pages) == len(set(pages)), "each page is reported once"
+    known = {}
+    for url in pages:
+        facts = frontier.facts(url)
+        assert facts is not None
+        known[url] = (facts.depth, facts.referrer, facts.redirected_from)
+    return known, pages
+
+
+def distances(web: Web) -> dict[str, int]:
+    """Smallest number of links from the seed; a redirect counts for nothing."""
+    found = {"p0": 0}
+    queue = deque(["p0"])
+    while queue:
+        url = queue.popleft()
+        if url in web.redirects:
+            target = web.redirects[url]
+            if found.get(target, 99) > found[url]:
+                found[target] = found[url]
+                queue.appendleft(target)
+            continue
+        for link in web.links[url]:
+            if found.get(link, 99) > found[url] + 1:
+                found[link] = found[url] + 1
+                queue.append(link)
+    return found
+
+
+@settings(max_examples=300, deadline=None)
+@given(web=webs(), seed=st.integers(0, 10**6), depth_limit=st.sampled_from([None, 0, 1, 2, 3]))
+def test_depths_are_shortest_whatever_the_order_of_answers(
+    web: Web, seed: int, depth_limit: int | None
+) -> None:
+    luck = random.Random(seed)
+    pages, _ = crawl(web, luck, in_flight=luck.choice([1, 3, 16]), depth_limit=depth_limit)
+    expected = {
+        url: depth
+        for url, depth in distances(web).items()
+        if depth_limit is None or depth <= depth_limit
+    }
+    assert {url: depth for url, (depth, _, _) in pages.items() if url not in web.redirects} == {
+        url: depth for url, depth in expected.items() if url not in web.redirects
+    }
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    web=webs(),
+    seed=st.integers(0, 10**6),
+    depth_limit=st.sampled_from([None, 1, 2]),
+    budget=st.sampled_from([None, 1, 2, 5, 9]),
+    capacity=st.sampled_from([None, 1, 3]),
+)
+def test_concurrency_and_luck_change_nothing(
+    web: Web, seed: int, depth_limit: int | None, budget: int | None, capacity: int | None
+) -> None:
+    luck = random.Random(seed)
+    limits = {"depth_limit": depth_limit, "budget": budget, "capacity": capacity}
+    alone, _ = crawl(web, random.Random(0), in_flight=1, **limits)
+    for in_flight in (2, 4, 64):
+        together, order = crawl(web, luck, in_flight=in_flight, **limits)
+        assert together == alone
+        if budget is not None:
+            assert len(order) <= budget
+
+
+@pytest.mark.parametrize("budget", [1, 2, 3, 4, 5, 6, 7])
+def test_a_budget_takes_the_first_pages_breadth_first_and_uses_them_up(budget: int) -> None:
+    web = Web(
+        {
+            "p0": ["p1", "p2", "p3"],
+            "p1": ["p4", "p5"],
+            "p2": ["p6"],
+            "p3": [],
+            "p4": [],
+            "p5": [],
+            "p6": [],
+        },
+        {},
+    )
+    for seed in range(20):
+        pages, _ = crawl(web, random.Random(seed), in_flight=8, budget=budget)
+        assert sorted(pages) == [f"p{number}" for number in range(budget)]

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawlproject.scope.domains import registered_domain
+from crawlproject.scope.internal import is_internal, is_loopback
+from crawlproject.scope.scope import Mode, Scope
+
+SEED = "https://www.example.co.uk/start"
+
+
+@pytest.mark.parametrize(
+    ("options", "url", "reason"),
+    [
+        ({}, SEED, None),
+        ({}, "https://www.example.co.uk/other?x=1", None),
+        ({}, "http://www.example.co.uk:8080/", None),
+        ({}, "https://example.co.uk/", "offsite"),
+        ({}, "https://shop.example.co.uk/", "offsite"),
+        ({}, "https://evilwww.example.co.uk/", "offsite"),
+        ({"mode": Mode.DOMAIN}, "https://example.co.uk/", None),
+        ({"mode": Mode.DOMAIN}, "https://a.b.example.co.uk/", None),
+        ({"mode": Mode.DOMAIN}, "https://other.co.uk/", "offsite"),
+        ({"mode": Mode.ANY}, "https://anything.org/", None),
+        ({"mode": Mode.ANY}, "http://127.0.0.1/", "internal address"),
+        ({"mode": Mode.ANY}, "http://169.254.169.254/latest/meta-data", "internal address"),
+        ({"mode": Mode.ANY}, "http://localhost/", "internal address"),
+        ({"mode": Mode.ANY}, "http://[::1]/", "internal address"),
+        ({"mode": Mode.ANY}, "http://[::ffff:10.0.0.1]/", "internal address"),
+        ({"allow": ["partner.org"]}, "https://partner.org/", None),
+        ({"allow": ["partner.org"]}, "https://cdn.partner.org/", None),
+        ({"allow": ["partner.org"]}, "https://notpartner.org/", "offsite"),
+        ({"allow": ["10.0.0.5"]}, "http://10.0.0.5/", "internal address"),
+        ({"exclude": [r"/private/"]}, "https://www.example.co.uk/private/x", "excluded"),
+        ({"exclude": [r"\?"]}, "https://www.example.co.uk/x", None),
+        ({"include": [r"/blog/"]}, "https://www.example.co.uk/shop", "not included"),
+        ({"include": [r"/blog/", r"/shop"]}, "https://www.example.co.uk/shop", None),
+        ({"include": [r"/blog/"]}, SEED, None),
+        ({"max_url_length": 40}, "https://www.example.co.uk/" + "x" * 40, "url too long"),
+    ],
+)
+def test_scope_says_why_a_url_does_not_belong(
+    options: dict[str, Any], url: str, reason: str | None
+) -> None:
+    assert Scope([SEED], **options).reason(url) == reason
+
+
+def test_an_internal_seed_lets_internal_addresses_in() -> None:
+    scope = Scope(["http://127.0.0.1:8000/"], mode=Mode.ANY)
+    assert scope.reason("http://10.1.2.3/") is None
+
+
+def test_widening_takes_a_host_in_and_says_whether_it_was_new() -> None:
+    scope = Scope(["https://example.com/"])
+    assert scope.reason("https://www.example.com/") == "offsite"
+    assert scope.widen("www.example.com")
+    assert not scope.widen("www.example.com")
+    assert scope.reason("https://www.example.com/") is None
+
+
+def test_widening_does_not_open_private_networks() -> None:
+    scope = Scope(["https://example.com/"])
+    scope.widen("192.168.0.1")
+    assert scope.reason("http://192.168.0.1/") == "internal address"
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("www.example.co.uk", "example.co.uk"),
+        ("example.com", "example.com"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("localhost", "localhost"),
+    ],
+)
+def test_registered_domain(host: str, domain: str) -> None:
+    assert registered_domain(host) == domain
+
+
+@pytest.mark.parametrize(
+    ("host", "internal", "loopback"),
+    [
+        ("127.0.0.1", True, True),
+        ("127.9.9.9", True, True),
+        ("::1", True, True),
+        ("localhost", True, True),
+        ("app.localhost", True, True),
+        ("10.0.0.1", True, False),
+        ("printer.local", True, False),
+        ("metadata.google.internal", True, False),
+        ("8.8.8.8", False, False),
+        ("example.com", False, False),
+    ],
+)
+def test_internal_hosts(host: str, internal: bool, loopback: bool) -> None:
+    assert (is_internal(host), is_loopback(host)) == (internal, loopback)

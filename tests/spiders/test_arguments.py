@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy.settings import Settings
+
+from crawlproject.errors import BadArgument
+from crawlproject.spiders import arguments
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def project_settings(**given: Any) -> Settings:
+    settings = Settings()
+    settings.setmodule("crawlproject.settings", priority="project")
+    settings.setdict(given, priority="cmdline")
+    return settings
+
+
+def applied(given: dict[str, str], **settings: Any) -> Settings:
+    result = project_settings(**settings)
+    arguments.apply({"seed": "https://example.com/", **given}, result)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "setting", "expected"),
+    [
+        ("depth", "3", "DEPTH_LIMIT", 3),
+        ("depth", "none", "DEPTH_LIMIT", 0),
+        ("depth", "0", "SCOPE_SEEDS_ONLY", True),
+        ("depth", "1", "SCOPE_SEEDS_ONLY", False),
+        ("max_pages", "100", "SCOPE_MAX_PAGES", 100),
+        ("timeout", "90", "CLOSESPIDER_TIMEOUT", 90),
+        ("timeout", "30s", "CLOSESPIDER_TIMEOUT", 30),
+        ("timeout", "2m", "CLOSESPIDER_TIMEOUT", 120),
+        ("timeout", "1.5h", "CLOSESPIDER_TIMEOUT", 5400),
+        ("scope", "domain", "SCOPE_MODE", "domain"),
+        ("allow", "a.com, B.org", "SCOPE_ALLOW", ["a.com", "b.org"]),
+        ("allow", "bücher.de", "SCOPE_ALLOW", ["xn--bcher-kva.de"]),
+        ("include", r"/blog/\d+", "SCOPE_INCLUDE", [r"/blog/\d+"]),
+        ("exclude", r"\?", "SCOPE_EXCLUDE", [r"\?"]),
+        ("delay", "0.5", "DOWNLOAD_DELAY", 0.5),
+        ("rate", "4", "DOWNLOAD_DELAY", 0.25),
+        ("concurrency", "3", "CONCURRENT_REQUESTS_PER_DOMAIN", 3),
+        ("workers", "64", "CONCURRENT_REQUESTS", 64),
+        ("user_agent", "mybot/1 (+https://me.example)", "USER_AGENT", "mybot/1 (+https://me.example)"),
+        ("respect_nofollow", "no", "URLS_RESPECT_NOFOLLOW", False),
+        ("_job", "abc", "SCOPE_MODE", "host"),
+    ],
+)
+def test_an_argument_is_the_shortcut_of_a_setting(
+    argument: str, value: str, setting: str, expected: object
+) -> None:
+    assert applied({argument: value}).get(setting) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"depth": "-1"}, "depth: '-1' is not a number of links"),
+        ({"depth": "two"}, "depth: 'two' is not a number of links (0 = the seeds only) or 'none'"),
+        ({"depth": "²"}, "depth: '²' is not a number of links"),
+        ({"max_pages": "0"}, "max_pages: '0' is not a whole number of 1 or more"),
+        ({"max_pages": "1.5"}, "max_pages: '1.5' is not a whole number"),
+        ({"timeout": "soon"}, "timeout: 'soon' is not a time such as 90, 30s or 2m"),
+        ({"timeout": "-3"}, "timeout: '-3' is not a time"),
+        ({"scope": "planet"}, "scope: 'planet' is not one of host, domain, any"),
+        ({"allow": "https://a.com"}, "allow: 'https://a.com' is not a host such as example.com"),
+        ({"allow": "*.a.com"}, "allow: '*.a.com' is not a host"),
+        ({"include": "("}, "include: '(' is not a regular expression: "),
+        ({"exclude": "[z-a]"}, "exclude: '[z-a]' is not a regular expression: "),
+        ({"delay": "-1"}, "delay: '-1' is not a number of seconds"),
+        ({"delay": "nan"}, "delay: 'nan' is not a number of seconds"),
+        ({"rate": "0"}, "rate: '0' is not a number of requests a second above 0"),
+        ({"rate": "1", "delay": "1"}, "rate: says the same as delay in another way"),
+        ({"concurrency": "0"}, "concurrency: '0' is not a whole number of 1 or more"),
+        ({"workers": "many"}, "workers: 'many' is not a whole number"),
+        ({"user_agent": " "}, "user_agent: ' ' is not a line of text"),
+        ({"user_agent": "a\r\nX: y"}, "user_agent: 'a\\r\\nX: y' is not a line of text"),
+        ({"respect_nofollow": "maybe"}, "respect_nofollow: 'maybe' is not 'yes' or 'no'"),
+        ({"dept": "3"}, "dept: no such argument; did you mean depth?"),
+        ({"maxpages": "3"}, "maxpages: no such argument; did you mean max_pages?"),
+        ({"zzz": "3"}, "zzz: no such argument; there are seed, seeds_file"),
+    ],
+)
+def test_a_bad_argument_is_named_with_what_would_be_right(
+    given: dict[str, str], message: str
+) -> None:
+    with pytest.raises(BadArgument) as caught:
+        applied(given)
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("DEPTH_LIMIT", "two"),
+        ("CLOSESPIDER_TIMEOUT", "soon"),
+        ("SCOPE_MODE", "planet"),
+        ("SCOPE_INCLUDE", "("),
+        ("DOWNLOAD_DELAY", "x"),
+        ("DOWNLOAD_TIMEOUT", "x"),
+        ("SCOPE_MAX_PAGES", "-1"),
+        ("RETRY_TIMES", "x"),
+    ],
+)
+def test_the_same_checks_hold_for_settings(setting: str, value: str) -> None:
+    with pytest.raises(BadArgument, match=setting):
+        applied({}, **{setting: value})
+
+
+def test_settings_given_as_strings_become_values() -> None:
+    settings = applied(
+        {}, CLOSESPIDER_TIMEOUT="2m", SCOPE_ALLOW="a.com b.com", DEPTH_LIMIT="none", SEEDS=""
+    )
+    assert settings.getfloat("CLOSESPIDER_TIMEOUT") == 120
+    assert settings.getlist("SCOPE_ALLOW") == ["a.com", "b.com"]
+    assert settings.getint("DEPTH_LIMIT") == 0
+
+
+def test_an_argument_wins_over_the_setting() -> None:
+    assert applied({"depth": "2"}, DEPTH_LIMIT="5").getint("DEPTH_LIMIT") == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "seeds"),
+    [
+        ("https://a.com", ["https://a.com/"]),
+        ("https://a.com,https://b.com/x", ["https://a.com/", "https://b.com/x"]),
+        ("https://a.com https://b.com\nhttps://a.com/", ["https://a.com/", "https://b.com/"]),
+        ("https://a.com/x,y", ["https://a.com/x,y"]),
+        ("https://a.com/, ", ["https://a.com/"]),
+        ("HTTPS://A.com:443/?utm_source=x#top", ["https://a.com/"]),
+    ],
+)
+def test_seeds_are_separated_by_white_space_or_commas(value: str, seeds: list[str]) -> None:
+    assert arguments.apply({"seed": value}, project_settings()) == seeds
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("", "seed: missing: give a URL, as in -a seed=https://example.com"),
+        (" , ", "seed: missing"),
+        ("ftp://x", "seed: not a crawlable URL: 'ftp://x': its scheme is ftp, not http or https"),
+        ("not a url", "seed: not a crawlable URL: 'not': it has no scheme"),
+        ("https://exa mple.com/", "seed: 'mple.com/' has no scheme: did you mean https://mple.com/ ?"),
+        ("example.com", "seed: 'example.com' has no scheme: did you mean https://example.com ?"),
+        ("https://a.com,b.com", "seed: 'https://a.com,b.com': give every seed its own http://"),
+        ("javascript:alert(1)", "seed: not a crawlable URL: 'javascript:alert(1)'"),
+        ("http://", "seed: not a crawlable URL: 'http://'"),
+    ],
+)
+def test_a_bad_seed_is_named(value: str, message: str) -> None:
+    with pytest.raises(BadArgument) as caught:
+        arguments.apply({"seed": value}, project_settings())
+    assert str(caught.value).startswith(message)
+
+
+def test_no_seed_at_all_is_an_error() -> None:
+    with pytest.raises(BadArgument, match="seed: missing"):
+        arguments.apply({}, project_settings())
+
+
+def test_seeds_file_holds_one_a_line_with_comments(tmp_path: Path) -> None:
+    path = tmp_path / "seeds.txt"
+    path.write_text("# mine\nhttps://a.com/ # the first\n\n  https://b.com/#top\nhttps://a.com\n")
+    given = {"seed": "https://c.com/", "seeds_file": str(path)}
+    assert arguments.apply(given, project_settings()) == [
+        "https://c.com/",
+        "https://a.com/",
+        "https://b.com/",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "can't read"),
+        (b"", "holds no URL: it must hold one a line"),
+        (b"# nothing\n\n", "holds no URL"),
+        (b"\x7fELF\x00\x01\xff", "is not a text file"),
+        (b"\xff\xfe\xfa", "is not a text file"),
+        (b"https://a.com\nnope\n", "line 2: not a crawlable URL: 'nope'"),
+        (b"https://a.com/x y\n", "line 1: 'https://a.com/x y' holds a space: write it as %20"),
+    ],
+)
+def test_a_bad_seeds_file_is_named(tmp_path: Path, content: bytes | None, message: str) -> None:
+    path = tmp_path / "seeds.txt"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(BadArgument, match="seeds_file") as caught:
+        arguments.apply({"seeds_file": str(path)}, project_settings())
+    assert message in str(caught.value)
+
+
+def test_a_loopback_crawl_is_fast_unless_the_user_says_otherwise() -> None:
+    settings = project_settings()
+    arguments.apply({"seed": "http://127.0.0.1:8000/"}, settings)
+    assert settings.getfloat("DOWNLOAD_DELAY") == 0
+    settings = project_settings(DOWNLOAD_DELAY="0.5")
+    arguments.apply({"seed": "http://localhost/"}, settings)
+    assert settings.getfloat("DOWNLOAD_DELAY") == 0.5
+    settings = project_settings()
+    arguments.apply({"seed": "http://localhost/ https://example.com/"}, settings)
+    assert settings.getfloat("DOWNLOAD_DELAY") > 0
