@@ -29,7 +29,7 @@ from scrapy.exceptions import (
     IgnoreRequest,
     ResponseDataLossError,
 )
-from twisted.internet.error import ConnectError, ConnectionDone, ConnectionLost, DNSLookupError
+from twisted.internet.error import ConnectError, ConnectionDone, ConnectionLost
 from twisted.internet.error import TimeoutError as ConnectTimeoutError
 from twisted.web.client import ResponseFailed
 
@@ -56,16 +56,10 @@ class Verdict(IgnoreRequest):
         self.error = error
 
 
-class InternalAddressError(DNSLookupError):
-    """A name that leads into a private network."""
-
-
 def error_of(exception: BaseException) -> str:
     """The word for a failed download."""
     if isinstance(exception, Verdict):
         return exception.error
-    if isinstance(exception.__cause__, InternalAddressError):
-        return "internal address"
     if isinstance(exception, DownloadFailedError):
         return _failed_download(exception)
     for kind, error in _KINDS:

@@ -7,20 +7,17 @@ that runs already (in a Scrapy or Twisted program) is used as it is.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import TYPE_CHECKING, Any
 
-from scrapy.utils.reactor import (
-    install_reactor,
-    is_asyncio_reactor_installed,
-    is_reactor_installed,
-)
+from scrapy.utils.reactor import is_asyncio_reactor_installed, is_reactor_installed
+from twisted.internet import asyncioreactor
 from twisted.python.threadable import isInIOThread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 _lock = threading.Lock()
 
 
@@ -54,18 +51,24 @@ def _start() -> None:
             "installed: import crawlproject first, or install the asyncio reactor"
         )
     started = threading.Event()
-    threading.Thread(target=_run, args=(started,), name="reactor", daemon=True).start()
+    # Not a daemon: the interpreter waits for it to end, so that nothing runs while it goes
+    # down. The other one sees to it that there is nothing to wait for.
+    threading.Thread(target=_run, args=(started,), name="reactor").start()
     started.wait()
-    # The reactor's worker threads would keep a finished program alive.
     threading.Thread(target=_stop_with_main, name="reactor-stop", daemon=True).start()
 
 
 def _run(started: threading.Event) -> None:
+    loop = None
     if not is_reactor_installed():
-        install_reactor(_ASYNCIO)
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+        asyncioreactor.install(loop)
     reactor = installed()
     reactor.callWhenRunning(started.set)
     reactor.run(installSignalHandlers=False)
+    if loop is not None:
+        loop.close()
 
 
 def _stop_with_main() -> None:

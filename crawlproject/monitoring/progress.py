@@ -108,8 +108,8 @@ class Progress:
             self._live.start()
             # Live hides it, and it would stay hidden after a kill.
             self._console.show_cursor(True)
-        self.draw()
         self._loop = create_looping_call(self.draw)
+        # Not now: the engine calls itself running only after this signal.
         self._loop.start(REFRESH_SECONDS, now=False)
 
     def spider_closed(self) -> None:

@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from rich.console import Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -16,13 +17,13 @@ from crawlproject.monitoring.tally import error_word
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console, JustifyMethod, RenderableType
 
     from crawlproject.monitoring.ending import Ending
-    from crawlproject.monitoring.tally import Tally
 
 BAR_COLUMNS = 24
 SIDE_BY_SIDE_COLUMNS = 76
+MAX_ANSWERS = 20
 MAX_DEPTHS = 12
 # Feeds can be cut into batches.
 MAX_FILES = 20
@@ -83,27 +84,32 @@ class _Artist:
         return grid
 
     def _answers(self) -> Group:
-        table = _table(right=(0, 2))
-        for (status, word), count in sorted(self._ending.tally.outcomes.items(), key=_outcome_key):
+        table = _table("right", "left", "right")
+        outcomes = self._ending.tally.outcomes
+        most = outcomes.most_common(MAX_ANSWERS)
+        for (status, word), count in sorted(most, key=_outcome_key):
             is_fine = word is None and status is not None and 200 <= status < 300
             table.add_row(
                 Text("-" if status is None else str(status)),
                 self._text(word or _phrase(status), "" if is_fine else "red"),
                 Text(f"{count:,}"),
             )
+        if rest := outcomes.total() - sum(count for _, count in most):
+            table.add_row(Text("-"), Text("others"), Text(f"{rest:,}"))
         return self._block("Answers", table)
 
     def _depths(self) -> Group:
-        table = _table(right=(0, 1))
+        table = _table("right", "right", "left")
         rows = _depth_rows(self._ending.depths)
         most = max(count for _, count in rows)
         for label, count in rows:
             bar = ("#" if self._ascii_only else "█") * max(1, round(BAR_COLUMNS * count / most))
-            table.add_row(Text(label), Text(f"{count:,}"), Text(bar, "cyan"))
+            table.add_row(
+                Text(label), Text(f"{count:,}"), Text(bar, "cyan", no_wrap=True, overflow="crop")
+            )
         return self._block("Links from a seed", table)
 
     def _broken(self) -> Group:
-        tally: Tally = self._ending.tally
         rows = []
         for page in self._ending.broken:
             is_status = error_word(page.error) is None and page.status is not None
@@ -111,11 +117,10 @@ class _Artist:
             details = source if is_status else f"{page.error}; {source}"
             label = "-" if page.status is None else str(page.status)
             rows.append((Text(label, "red"), [self._text(page.url), self._text(details, "dim")]))
-        more = tally.broken - len(rows)
-        return self._listing("Broken pages", rows, more)
+        return self._listing("Broken pages", rows, self._ending.tally.broken - len(rows))
 
     def _skipped(self) -> Group:
-        table = _table(right=(0,))
+        table = _table("right", "left", "left")
         for row in skipped(self._ending):
             table.add_row(
                 Text(f"{row.urls:,}"), self._text(row.what), self._text(row.remedy, "dim")
@@ -139,7 +144,7 @@ class _Artist:
         body: list[RenderableType] = []
         width = max(label.cell_len for label, _ in rows)
         if self._folds:
-            table = _table(right=(0,))
+            table = _table("right", "left")
             for label, lines in rows:
                 table.add_row(label, Text("\n", overflow="fold").join(lines))
             body.append(table)
@@ -155,10 +160,18 @@ class _Artist:
 
     def _indented(self, line: Text) -> RenderableType:
         # Padding would cut at the width what need not fit into it.
-        return Padding(line, INDENT) if self._folds else Text(" " * INDENT[3]).append_text(line)
+        if self._folds:
+            return Padding(line, INDENT, expand=False)
+        return Text(" " * INDENT[3]).append_text(line)
 
     def _block(self, title: str, *body: RenderableType) -> Group:
-        return Group(Text(title, "bold"), *body)
+        return Group(
+            Text(title, "bold"),
+            *(
+                Padding(part, INDENT, expand=False) if isinstance(part, Table) else part
+                for part in body
+            ),
+        )
 
     def _text(self, text: str, style: str = "") -> Text:
         text = visible(text, ascii_only=self._ascii_only)
@@ -167,11 +180,11 @@ class _Artist:
         return Text(text, style, overflow="fold")
 
 
-def _table(right: tuple[int, ...]) -> Table:
-    """A table without lines, indented; ``right``: the columns of numbers."""
+def _table(*columns: JustifyMethod) -> Table:
+    """A table without lines."""
     table = Table.grid(padding=(0, 2, 0, 0))
-    for number in range(COLUMNS):
-        table.add_column(justify="right" if number in right else "left", overflow="fold")
+    for justify in columns:
+        table.add_column(justify=justify, overflow="fold")
     return table
 
 

@@ -59,6 +59,8 @@ class Scope:
         seed_hosts = {host_of(seed) for seed in self._seeds}
         self.seed_hosts = frozenset(seed_hosts)
         self.allows_internal = any(is_internal(host) for host in seed_hosts)
+        # Names that turned out to lead into a private network.
+        self.refused_hosts: set[str] = set()
         self._host_reason = lru_cache(maxsize=65_536)(self._judge_host)
         for host in seed_hosts:
             self.widen(host)

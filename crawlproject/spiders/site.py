@@ -12,7 +12,8 @@ from crawlproject.failures import Verdict, error_of
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
 from crawlproject.pages.read import is_readable, page_of, read_page
-from crawlproject.scope.scope import OFFSITE, Mode, Scope
+from crawlproject.scope.resolver import guard
+from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
 from crawlproject.spiders import arguments
 from crawlproject.spiders.redirects import Redirects, location_of
 from crawlproject.urls.fingerprint import canonicalizer_from
@@ -78,6 +79,7 @@ class SiteSpider(CrawlSpider):
             exclude=settings.getlist("SCOPE_EXCLUDE"),
             max_url_length=settings.getint("URLLENGTH_LIMIT"),
         )
+        guard(scope)
         canonicalize = canonicalizer_from(settings)
         spider = super().from_crawler(
             crawler,
@@ -194,7 +196,7 @@ class SiteSpider(CrawlSpider):
 
     def _failed(self, lease: Lease, error: BaseException) -> Page:
         page = page_of(lease)
-        page.error = error_of(error)
+        page.error = INTERNAL if lease.host in self.scope.refused_hosts else error_of(error)
         return self._report(page, lease)
 
     def _report(self, page: Page, lease: Lease) -> Page:
