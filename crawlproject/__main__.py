@@ -25,8 +25,7 @@ def main(arguments: list[str]) -> None:
 
 def split(arguments: list[str]) -> tuple[str | None, list[str]]:
     """The URL among the arguments, wherever it stands, and the rest."""
-    parser = _options()
-    known, rest = parser.parse_known_args(arguments)
+    _, rest = _options().parse_known_args(arguments)
     urls = [part for part in rest if not part.startswith("-")]
     if len(urls) > 1:
         print(

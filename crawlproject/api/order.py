@@ -22,11 +22,7 @@ def breadth_first(pages: list[Page]) -> list[Page]:
         links = (by_url.get(url) for page in level for url in page.links)
         # A page that comes next is one level below; the same link again leads to it too.
         level = list(
-            {
-                page.url: page
-                for page in links
-                if page is not None and page.url not in met
-            }.values()
+            {page.url: page for page in links if page is not None and page.url not in met}.values()
         )
     rest = sorted((page for page in pages if page.url not in met), key=lambda page: page.url)
     order = {url: number for number, url in enumerate([*met, *(page.url for page in rest)])}

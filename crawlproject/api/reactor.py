@@ -29,7 +29,7 @@ def installed() -> Any:
 
 def require_other_thread() -> None:
     """A crawl waits for its results, so the thread that produces them must be another."""
-    if is_reactor_installed() and installed().running and isInIOThread():
+    if is_reactor_installed() and installed().running and isInIOThread():  # type: ignore[no-untyped-call]
         raise RuntimeError(
             "crawl() waits for its result, so it can't be called in the reactor's thread: "
             "use `await asyncio.to_thread(crawl, …)` or deferToThread(crawl, …)"
@@ -63,7 +63,7 @@ def _run(started: threading.Event) -> None:
     if not is_reactor_installed():
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)
-        asyncioreactor.install(loop)
+        asyncioreactor.install(loop)  # type: ignore[no-untyped-call]
     reactor = installed()
     reactor.callWhenRunning(started.set)
     reactor.run(installSignalHandlers=False)

@@ -14,7 +14,6 @@ from scrapy.settings import Settings
 
 from crawlproject.api import reactor
 from crawlproject.api.caller import CONTENT, CallerSpider, Functions, use_functions
-from crawlproject.frontier import frontier_of
 from crawlproject.items import Page
 from crawlproject.scope.resolver import GuardedResolver
 from crawlproject.spiders import arguments
@@ -86,6 +85,7 @@ class _Crawl:
         self._results = results
         self._with_content = with_content
         self._crawler: Crawler | None = None
+        self._stopping: asyncio.Future[None] | None = None
         self._is_over = False
 
     def start(self) -> None:
@@ -111,8 +111,8 @@ class _Crawl:
             reactor.call(self._stop)
 
     def _stop(self) -> None:
-        if self._crawler is not None and self._crawler.crawling:
-            asyncio.ensure_future(self._crawler.stop_async())
+        if self._crawler is not None and self._crawler.crawling and self._stopping is None:
+            self._stopping = asyncio.ensure_future(self._crawler.stop_async())
 
     async def _run(self) -> None:
         runner = AsyncCrawlerRunner(self._settings)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import crawl
 from scrapy.exceptions import UsageError
+from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.utils.conf import feed_process_params_from_cli
 
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.exports.outputs import check_outputs
@@ -30,14 +32,26 @@ class Command(crawl.Command):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
             if opts.loglevel and not isinstance(logging.getLevelName(opts.loglevel.upper()), int):
-                raise BadInput(f"--loglevel: {opts.loglevel!r} is not DEBUG, INFO, WARNING or ERROR")
+                known = "DEBUG, INFO, WARNING, ERROR or CRITICAL"
+                raise BadArgument("--loglevel", f"{opts.loglevel!r} is not {known}")
+            appended, opts.output = opts.output, None
             super().process_options(args, opts)
+            if appended:
+                self._add_appended(appended)
         except (UsageError, BadInput) as error:
             _complain(str(error))
             sys.exit(2)
         except OSError as error:
             _complain(f"can't write {error.filename!r}: {error.strerror}")
             sys.exit(2)
+
+    def _add_appended(self, uris: list[str]) -> None:
+        """Scrapy takes ``-o`` or ``-O``; a log of pages and a fresh report go well together."""
+        assert self.settings is not None
+        feeds = feed_process_params_from_cli(self.settings, uris)
+        if self.settings.getpriority("FEEDS") == SETTINGS_PRIORITIES["cmdline"]:
+            feeds = {**self.settings.getdict("FEEDS"), **feeds}
+        self.settings.set("FEEDS", feeds, priority="cmdline")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.crawler_process is not None

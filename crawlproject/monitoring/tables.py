@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod, RenderableType
 
     from crawlproject.monitoring.ending import Ending
+    from crawlproject.monitoring.tally import Broken
 
 BAR_COLUMNS = 24
 SIDE_BY_SIDE_COLUMNS = 76
@@ -63,7 +64,7 @@ class _Artist:
         if slowest := list(ending.tally.slowest):
             yield self._listing(
                 "Slowest pages",
-                [(Text(f"{page.fetch_ms:,} ms"), [self._text(page.url)]) for page in slowest],
+                [(Text(f"{page.fetch_ms:,} ms"), [self._url(page.url)]) for page in slowest],
             )
         if ending.broken:
             yield self._broken()
@@ -112,11 +113,8 @@ class _Artist:
     def _broken(self) -> Group:
         rows = []
         for page in self._ending.broken:
-            is_status = error_word(page.error) is None and page.status is not None
-            source = "a seed" if page.referrer is None else f"linked from {page.referrer}"
-            details = source if is_status else f"{page.error}; {source}"
             label = "-" if page.status is None else str(page.status)
-            rows.append((Text(label, "red"), [self._text(page.url), self._text(details, "dim")]))
+            rows.append((Text(label, "red"), [self._url(page.url), self._source(page)]))
         return self._listing("Broken pages", rows, self._ending.tally.broken - len(rows))
 
     def _skipped(self) -> Group:
@@ -158,6 +156,14 @@ class _Artist:
             body.append(self._indented(Text(f"{' ' * width}  and {more:,} more", "dim")))
         return self._block(title, *body)
 
+    def _source(self, page: Broken) -> Text:
+        """Why a page is broken, where its status does not say it, and who links to it."""
+        error = "" if error_word(page.error) is None else f"{page.error}; "
+        if page.referrer is None:
+            return self._text(f"{error}a seed", "dim")
+        source = self._text(f"{error}linked from ", "dim")
+        return source.append_text(self._url(page.referrer))
+
     def _indented(self, line: Text) -> RenderableType:
         # Padding would cut at the width what need not fit into it.
         if self._folds:
@@ -173,11 +179,13 @@ class _Artist:
             ),
         )
 
+    def _url(self, url: str) -> Text:
+        if self._folds and len(url) > MAX_FOLDED_CHARS:
+            url = url[:MAX_FOLDED_CHARS] + ("..." if self._ascii_only else "…")
+        return self._text(url)
+
     def _text(self, text: str, style: str = "") -> Text:
-        text = visible(text, ascii_only=self._ascii_only)
-        if self._folds and len(text) > MAX_FOLDED_CHARS:
-            text = text[:MAX_FOLDED_CHARS] + ("..." if self._ascii_only else "…")
-        return Text(text, style, overflow="fold")
+        return Text(visible(text, ascii_only=self._ascii_only), style, overflow="fold")
 
 
 def _table(*columns: JustifyMethod) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request
 from scrapy.spiders import CrawlSpider, Rule
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.link import Link
+    from scrapy.linkextractors import LinkExtractor
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
@@ -50,7 +51,9 @@ class SiteSpider(CrawlSpider):
         redirects: Redirects,
         **kwargs: Any,
     ) -> None:
-        self.rules = (Rule(extractor, follow=True, process_links="admit_links"),)
+        # Scrapy's annotation names one extractor; its code asks for extract_links() only.
+        links = cast("LinkExtractor", extractor)
+        self.rules = (Rule(links, follow=True, process_links="admit_links"),)
         super().__init__(**kwargs)
         self.seeds = seeds
         self.scope = scope
@@ -155,6 +158,7 @@ class SiteSpider(CrawlSpider):
         # Scrapy's spider middlewares don't see what comes from here.
         lease.pending_items += 1
         lease.is_read = True
+        assert failure.value is not None
         yield self._failed(lease, failure.value)
 
     def _candidates(self, links: list[Link]) -> list[Candidate]:

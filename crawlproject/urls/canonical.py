@@ -101,7 +101,7 @@ def _spell(odd: re.Match[str]) -> str:
     return _SPELLING[odd[0]]
 
 
-class NotCrawlable(ValueError):  # noqa: N818  (it reads as what it says: this URL is not crawlable)
+class NotCrawlable(ValueError):
     """The URL names nothing that can be asked for over HTTP; the message says why."""
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -117,10 +118,8 @@ def test_a_delay_is_kept_between_calls() -> Deferred[Any]:
             times.append(time.monotonic())
             return ["/a", "/b"]
 
-        crawl(
-            f"{HOST}/", http_get=get, extract_links=lambda c, b: c, per_host_delay_s=0.05
-        )
-        gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        crawl(f"{HOST}/", http_get=get, extract_links=lambda c, b: c, per_host_delay_s=0.05)
+        gaps = [later - earlier for earlier, later in pairwise(times)]
         assert len(gaps) == 2
         assert min(gaps) >= 0.05
 

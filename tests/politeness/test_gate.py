@@ -90,8 +90,6 @@ async def test_hosts_are_crawled_side_by_side_each_with_its_own_delay(site: Site
 @deferred_f_from_coro_f
 async def test_a_slow_host_is_asked_more_slowly(site: SiteFactory) -> None:
     server = site({"generated": {"kind": "wide", "pages": 4}, "random_delay": [0.2, 0.2]})
-    await crawl_site(
-        server.url(), {"AUTOTHROTTLE_ENABLED": True, "AUTOTHROTTLE_START_DELAY": 0}
-    )
+    await crawl_site(server.url(), {"AUTOTHROTTLE_ENABLED": True, "AUTOTHROTTLE_START_DELAY": 0})
     # After the first answer the host gets a pause as long as its answers take.
     assert min(server.gaps()[2:]) >= 0.19

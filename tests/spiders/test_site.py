@@ -27,7 +27,7 @@ async def test_a_diamond_is_crawled_breadth_first_each_page_once(site: SiteFacto
     server = site(pages_of({"/": ["/a", "/b"], "/a": ["/c"], "/b": ["/c"], "/c": ["/"]}))
     crawled = await crawl_site(server.url(), concurrency="1")
     assert server.paths() == ["/", "/a", "/b", "/c"]
-    assert {url: depth for url, depth in crawled.depths().items()} == {
+    assert crawled.depths() == {
         server.url("/"): 0,
         server.url("/a"): 1,
         server.url("/b"): 1,
@@ -48,9 +48,7 @@ async def test_a_diamond_is_crawled_breadth_first_each_page_once(site: SiteFacto
 async def test_the_depth_limit_cuts_a_chain(
     site: SiteFactory, depth: str, paths: list[str]
 ) -> None:
-    server = site(
-        pages_of({"/": ["/1"], "/1": ["/2"], "/2": ["/3"], "/3": ["/4"], "/4": []})
-    )
+    server = site(pages_of({"/": ["/1"], "/1": ["/2"], "/2": ["/3"], "/3": ["/4"], "/4": []}))
     crawled = await crawl_site(server.url(), depth=depth)
     assert server.paths() == paths
     if depth != "none":
@@ -91,7 +89,10 @@ async def test_failures_are_pages_with_an_error(site: SiteFactory) -> None:
                 "/500": {"status": 500},
                 "/drop": {"drop": True},
                 "/hang": {"hang": True},
-                "/file": {"body": "%PDF-1.4 <a href=/never>x</a>", "content_type": "application/pdf"},
+                "/file": {
+                    "body": "%PDF-1.4 <a href=/never>x</a>",
+                    "content_type": "application/pdf",
+                },
                 "/short": {
                     "body": "<p>short",
                     "headers": {"Content-Length": "5000"},
@@ -141,9 +142,7 @@ async def test_redirects_keep_the_depth_and_name_the_chain(site: SiteFactory) ->
 
 @deferred_f_from_coro_f
 async def test_a_redirect_to_a_page_already_visited_adds_none(site: SiteFactory) -> None:
-    server = site(
-        pages_of({"/": ["/a", "/to-a"], "/a": []}, **{"/to-a": {"redirect": "/a"}})
-    )
+    server = site(pages_of({"/": ["/a", "/to-a"], "/a": []}, **{"/to-a": {"redirect": "/a"}}))
     crawled = await crawl_site(server.url())
     assert sorted(server.paths()) == ["/", "/a", "/to-a"]
     assert sorted(crawled.pages) == [server.url("/"), server.url("/a")]
