@@ -102,7 +102,7 @@ class Progress:
             redirect_stdout=is_terminal(sys.stdout),
         )
         # A second Ctrl-C ends the process without a signal of Scrapy's.
-        atexit.register(self.engine_stopped)
+        atexit.register(self._clear)
         self._redirect_log()
         with suppress(OSError):
             self._live.start()
@@ -120,12 +120,8 @@ class Progress:
     def engine_stopped(self) -> None:
         if self._loop is not None and self._loop.running:
             self._loop.stop()
-        if self._live is not None:
-            with suppress(OSError):
-                self._live.stop()
-            self._live = None
-        self._restore_log()
-        atexit.unregister(self.engine_stopped)
+        self._clear()
+        atexit.unregister(self._clear)
 
     def draw(self) -> None:
         if self._live is None:
@@ -150,6 +146,14 @@ class Progress:
             elapsed_seconds=elapsed,
             phase=self._phase(elapsed),
         )
+
+    def _clear(self) -> None:
+        """Take the line away, and leave the terminal as it was."""
+        if self._live is not None:
+            with suppress(OSError):
+                self._live.stop()
+            self._live = None
+        self._restore_log()
 
     def _counts(self) -> Counts:
         try:

@@ -131,12 +131,16 @@ class SiteSpider(CrawlSpider):
             return
         try:
             links = await self.find_links(response) if is_readable(response) else []
-        except Verdict as verdict:
-            yield self._failed(lease, verdict)
+            # Links before the page: they are finished together, when the page is through.
+            lease.found = self._candidates(links)
+            page = read_page(response, lease, [link.url for link in links], self.canonicalize)
+        except Exception as error:
+            # Whatever a site sends, it costs one page at most.
+            if not isinstance(error, Verdict):
+                logger.warning("%s can't be read: %s", lease.url, error)
+                logger.debug("Reading %s failed", lease.url, exc_info=True)
+            yield self._failed(lease, error)
             return
-        # Links before the page: they are finished together, when the page is through.
-        lease.found = self._candidates(links)
-        page = read_page(response, lease, [link.url for link in links], self.canonicalize)
         yield self._report(page, lease)
         async for result in super().parse_with_rules(response, callback, cb_kwargs, follow=False):
             yield result

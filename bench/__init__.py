@@ -1,0 +1,1 @@
+"""``./scripts/bench``: how fast the crawler is, compared with others, on this machine."""

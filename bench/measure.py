@@ -1,0 +1,110 @@
+"""What a process costs: the processor's time, wall time, memory, as the kernel counts them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_SHOWN_LINES = 15
+
+
+class CrawlFailed(Exception):  # noqa: N818  (it reads as what it says)
+    """A crawler ended with an error; the message has what it said last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    wall_seconds: float
+    # User and system time of the process and of the children that it waited for.
+    cpu_seconds: float
+    peak_rss_mb: float
+
+
+def run(
+    command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], limit_seconds: float
+) -> Cost:
+    """Run a command to its end and say what it cost. Raises CrawlFailed."""
+    said = cwd / "output.log"
+    with said.open("wb") as log:
+        started = time.perf_counter()
+        process = subprocess.Popen(  # noqa: S603  (a crawler of ours, on a site of ours)
+            command,
+            cwd=cwd,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+        alarm = threading.Timer(limit_seconds, process.kill)
+        alarm.start()
+        try:
+            # Not process.wait: only this tells what one child alone has used.
+            _, status, usage = os.wait4(process.pid, 0)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        finally:
+            alarm.cancel()
+            wall_seconds = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        late = f" (after the limit of {limit_seconds:.0f} s)" if process.returncode == -9 else ""
+        lines = said.read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN_LINES:]
+        raise CrawlFailed(
+            "\n".join((f"{' '.join(command)} ended with {process.returncode}{late}:", *lines))
+        )
+    return Cost(
+        wall_seconds,
+        usage.ru_utime + usage.ru_stime,
+        usage.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The best of several runs, and of as many that crawled one page: the start-up."""
+
+    pages: int
+    cost: Cost
+    start_up: Cost
+
+    @property
+    def pages_per_second(self) -> float | None:
+        return _ratio(self.pages, self.cost.wall_seconds - self.start_up.wall_seconds)
+
+    @property
+    def cpu_ms_a_page(self) -> float | None:
+        return _ratio(1000, self.pages_per_cpu_second)
+
+    @property
+    def pages_per_cpu_second(self) -> float | None:
+        return _ratio(self.pages, self.cost.cpu_seconds - self.start_up.cpu_seconds)
+
+    @property
+    def pages_per_cpu_second_with_start_up(self) -> float | None:
+        return _ratio(self.pages, self.cost.cpu_seconds)
+
+
+def best(costs: Sequence[Cost]) -> Cost:
+    """The cheapest run: what disturbs a run only ever adds to it."""
+    return min(costs, key=lambda cost: cost.cpu_seconds)
+
+
+def _ratio(above: float | None, below: float | None) -> float | None:
+    """None when it says nothing: a few pages may cost less than start-up varies."""
+    return above / below if above is not None and below is not None and below > 0 else None
+
+
+def times(ours: float | None, theirs: float | None) -> float | None:
+    """How many times as much the first is."""
+    return _ratio(ours, theirs)

@@ -1,0 +1,311 @@
+"""The contract of ``frontier/base.py``. Every engine passes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, Facts, Skip
+from crawlproject.frontier.hosts import HostLimits
+from crawlproject.frontier.memory import MemoryFrontier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawlproject.frontier.base import Frontier, Lease
+
+    Engine = Callable[..., Frontier]
+
+
+def memory(limits: dict[str, HostLimits] | None = None, **options: Any) -> Frontier:
+    return MemoryFrontier(
+        host_of=lambda url: url.split("/")[0],
+        limits=lambda host: (limits or {}).get(host, HostLimits(0, 2)),
+        **options,
+    )
+
+
+@pytest.fixture(params=[memory])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    created: Engine = request.param
+    return created
+
+
+def take(frontier: Frontier, now: float = 0) -> Lease:
+    lease = frontier.take(now)
+    assert lease is not None
+    return lease
+
+
+def fetched(frontier: Frontier, lease: Lease, *links: str, now: float = 0) -> None:
+    """The lease's page has come and links to others."""
+    lease.found = [Candidate(link) for link in links]
+    frontier.landed(lease, now)
+    frontier.finish(lease)
+
+
+def drain(frontier: Frontier, now: float = 0) -> list[str]:
+    urls = []
+    while (lease := frontier.take(now)) is not None:
+        urls.append(lease.url)
+        fetched(frontier, lease, now=now)
+    return urls
+
+
+def test_a_url_has_one_entry_however_often_it_is_admitted(engine: Engine) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/1"), Candidate("a/1")])
+    frontier.admit([Candidate("a/1")])
+    assert frontier.known("a/1")
+    assert not frontier.known("a/2")
+    assert drain(frontier) == ["a/1"]
+    assert frontier.exhausted()
+
+
+def test_shallow_urls_come_first_and_among_them_the_ones_found_first(engine: Engine) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/seed")])
+    fetched(frontier, take(frontier), "a/x", "a/b")
+    fetched(frontier, take(frontier), "a/deep")
+    frontier.admit([Candidate("a/late")], depth=1)
+    assert drain(frontier) == ["a/b", "a/late", "a/deep"]
+
+
+def test_a_lease_ends_in_a_state(engine: Engine) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/1"), Candidate("a/2"), Candidate("a/3")])
+    first, second = take(frontier), take(frontier)
+    assert (frontier.counts().queued, frontier.counts().leased) == (1, 2)
+    assert not frontier.exhausted()
+    fetched(frontier, first)
+    second.failed = True
+    fetched(frontier, second)
+    counts = frontier.counts()
+    assert (counts.queued, counts.leased, counts.done, counts.failed) == (1, 0, 1, 1)
+    assert counts.open == 1
+
+
+def test_a_released_url_is_queued_again_not_before_its_time(engine: Engine) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/1"), Candidate("a/2")])
+    lease = take(frontier)
+    lease.attempts = 1
+    frontier.landed(lease, 0)
+    frontier.release(lease, until=5)
+    assert drain(frontier) == ["a/2"]
+    assert frontier.take(4.9) is None
+    assert frontier.next_ready(4.9) == 5
+    assert not frontier.exhausted()
+    again = take(frontier, 5)
+    assert (again.url, again.attempts) == ("a/1", 1)
+
+
+def test_a_released_url_can_be_fetched_under_another_spelling(engine: Engine) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/1")])
+    lease = take(frontier)
+    lease.bounces = 1
+    frontier.release(lease, until=0, fetch_url="a/1?sid=7")
+    again = take(frontier)
+    assert (again.url, again.fetch_url, again.bounces) == ("a/1", "a/1?sid=7", 1)
+
+
+def test_skipped_urls_are_kept_with_reason_depth_and_referrer(engine: Engine) -> None:
+    frontier = engine(depth_limit=1)
+    frontier.admit([Candidate("a/seed")])
+    lease = take(frontier)
+    lease.found = [Candidate("b/x", "offsite"), Candidate("a/quiet", NOFOLLOW), Candidate("a/1")]
+    frontier.finish(lease)
+    fetched(frontier, take(frontier), "a/deep")
+    assert sorted(frontier.skips(), key=lambda skip: skip.url) == [
+        Skip("a/deep", DEPTH, 2, "a/1"),
+        Skip("a/quiet", NOFOLLOW, 1, "a/seed"),
+        Skip("b/x", "offsite", 1, "a/seed"),
+    ]
+    assert frontier.counts().skipped == {DEPTH: 1, NOFOLLOW: 1, "offsite": 1}
+    assert frontier.exhausted()
+
+
+def test_a_followable_link_lets_in_what_was_only_marked_nofollow(engine: Engine) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/seed")])
+    lease = take(frontier)
+    lease.found = [Candidate("a/quiet", NOFOLLOW), Candidate("a/1")]
+    frontier.finish(lease)
+    fetched(frontier, take(frontier), "a/quiet")
+    quiet = take(frontier)
+    assert (quiet.url, quiet.depth, quiet.referrer) == ("a/quiet", 2, "a/1")
+    assert frontier.counts().skipped == {}
+
+
+def test_a_nofollow_link_is_no_shorter_way(engine: Engine) -> None:
+    frontier = engine(limits={"a": HostLimits(0, 9)})
+    frontier.admit([Candidate("a/seed")])
+    fetched(frontier, take(frontier), "a/1", "a/2")
+    first, second = take(frontier), take(frontier)
+    fetched(frontier, second, "a/3")
+    fetched(frontier, take(frontier), "a/far")
+    first.found = [Candidate("a/far", NOFOLLOW)]
+    frontier.finish(first)
+    assert take(frontier).depth == 3
+
+
+def test_reconsidered_urls_come_in_and_so_do_those_judged_before_but_finished_later(
+    engine: Engine,
+) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/1"), Candidate("a/2")])
+    first, second = take(frontier), take(frontier)
+    first.found = [Candidate("b/x", "offsite"), Candidate("c/x", "offsite")]
+    second.found = [Candidate("b/y", "offsite")]
+    frontier.finish(first)
+
+    def judge(url: str) -> str | None:
+        return None if url.startswith("b/") else "offsite"
+
+    assert frontier.reconsider("offsite", judge) == 1
+    frontier.finish(second)
+    assert sorted(drain(frontier)) == ["b/x", "b/y"]
+    assert frontier.counts().skipped == {"offsite": 1}
+
+
+def test_the_referrer_is_the_first_by_url_of_the_pages_one_level_above(engine: Engine) -> None:
+    frontier = engine(limits={"a": HostLimits(0, 9)})
+    frontier.admit([Candidate("a/seed")])
+    fetched(frontier, take(frontier), "a/b", "a/a", "a/target")
+    leases = {lease.url: lease for lease in (take(frontier), take(frontier))}
+    fetched(frontier, leases["a/b"], "a/child")
+    fetched(frontier, leases["a/a"], "a/child", "a/target")
+    assert frontier.facts("a/child") == Facts(2, "a/a", ())
+    assert frontier.facts("a/target") == Facts(1, "a/seed", ())
+    assert frontier.facts("a/unknown") is None
+
+
+def test_a_redirect_hands_depth_and_referrer_on(engine: Engine) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/seed")])
+    fetched(frontier, take(frontier), "a/old")
+    for target in ("a/older", "a/new"):
+        lease = take(frontier)
+        lease.redirect = target
+        frontier.finish(lease)
+    new = take(frontier)
+    assert (new.depth, new.hops, new.referrer) == (1, 2, "a/seed")
+    assert new.redirected_from == ("a/old", "a/older")
+    fetched(frontier, new)
+    assert frontier.facts("a/new") == Facts(1, "a/seed", ("a/old", "a/older"))
+    assert frontier.depths() == {0: 1, 1: 1}
+
+
+def test_a_redirect_loop_is_reported_once_by_its_first_url(engine: Engine) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/z")])
+    for target in ("a/y", "a/x", "a/z"):
+        lease = take(frontier)
+        lease.redirect = target
+        frontier.finish(lease)
+    report = take(frontier)
+    assert (report.url, report.verdict) == ("a/x", "redirect loop")
+    report.failed = True
+    frontier.finish(report)
+    assert frontier.exhausted()
+    assert frontier.depths() == {0: 1}
+
+
+def test_in_flight_per_host_stays_within_its_cap(engine: Engine) -> None:
+    frontier = engine(limits={"a": HostLimits(0, 2), "b": HostLimits(0, 1)})
+    frontier.admit(Candidate(f"{host}/{n}") for host in "ab" for n in range(3))
+    leases = [take(frontier) for _ in range(3)]
+    assert sorted(lease.host for lease in leases) == ["a", "a", "b"]
+    assert frontier.take(0) is None
+    frontier.landed(leases[0], 0)
+    assert take(frontier).host == leases[0].host
+
+
+def test_a_host_with_a_delay_is_asked_once_at_a_time_and_counts_from_the_end(
+    engine: Engine,
+) -> None:
+    frontier = engine(limits={"a": HostLimits(2.0, 4)})
+    frontier.admit([Candidate("a/1"), Candidate("a/2")])
+    lease = take(frontier, now=10)
+    assert frontier.take(50) is None
+    frontier.landed(lease, 50)
+    assert frontier.take(51.9) is None
+    assert frontier.next_ready(51.9) == 52
+    assert take(frontier, 52).url == "a/2"
+
+
+def test_what_never_reached_the_host_costs_no_delay(engine: Engine) -> None:
+    frontier = engine(limits={"a": HostLimits(2.0, 1)})
+    frontier.admit([Candidate("a/denied"), Candidate("a/2")])
+    frontier.finish(take(frontier, now=1))
+    assert take(frontier, now=1).url == "a/2"
+
+
+def test_a_held_host_is_passed_over_until_its_time(engine: Engine) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/1"), Candidate("b/1")])
+    frontier.hold("a", 7)
+    assert take(frontier, 0).url == "b/1"
+    assert frontier.take(6) is None
+    assert take(frontier, 7).url == "a/1"
+
+
+def test_a_throttled_host_never_gets_less_than_it_insists_on(engine: Engine) -> None:
+    frontier = engine(limits={"a": HostLimits(1.0, 1)})
+    frontier.admit(Candidate(f"a/{n}") for n in range(4))
+
+    def next_start(end: float) -> float | None:
+        frontier.landed(take(frontier, end), end)
+        return frontier.next_ready(end)
+
+    assert next_start(0) == 1
+    frontier.slow("a", 3)
+    assert next_start(10) == 13
+    frontier.insist("a", 2)
+    frontier.slow("a", 0.1)
+    assert next_start(20) == 22
+
+
+def test_at_the_bound_discovery_waits_and_nothing_is_dropped(engine: Engine) -> None:
+    frontier = engine(capacity=2, limits={"a": HostLimits(0, 9)})
+    frontier.admit([Candidate("a/seed")])
+    fetched(frontier, take(frontier), "a/1", "a/2", "a/3")
+    first = take(frontier)
+    fetched(frontier, first, "a/1/1", "a/1/2")
+    # Two are queued: the links of the page wait, and it is not done.
+    assert not frontier.known("a/1/1")
+    assert frontier.counts().leased == 1
+    assert drain(frontier) == ["a/2", "a/3", "a/1/1", "a/1/2"]
+    assert frontier.exhausted()
+
+
+def test_a_budget_is_never_exceeded_and_what_is_beyond_stays_queued(engine: Engine) -> None:
+    frontier = engine(budget=3, limits={"a": HostLimits(0, 9)})
+    frontier.admit([Candidate("a/seed")])
+    fetched(frontier, take(frontier), "a/1", "a/2", "a/3", "a/4")
+    first, second = take(frontier), take(frontier)
+    assert frontier.take(0) is None
+    fetched(frontier, second, "a/5")
+    fetched(frontier, first)
+    assert frontier.exhausted()
+    assert frontier.counts().queued == 3
+
+
+def test_a_redirect_to_a_known_page_gives_its_place_in_the_budget_back(engine: Engine) -> None:
+    frontier = engine(budget=3, limits={"a": HostLimits(0, 9)})
+    frontier.admit([Candidate("a/seed")])
+    fetched(frontier, take(frontier), "a/1", "a/to-seed", "a/2")
+    fetched(frontier, take(frontier))
+    lease = take(frontier)
+    lease.redirect = "a/seed"
+    frontier.finish(lease)
+    assert drain(frontier) == ["a/2"]
+
+
+def test_a_request_of_a_spiders_own_comes_back_as_it_was(engine: Engine) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/form#1", None, {"method": "POST"})], depth=2)
+    lease = take(frontier)
+    assert (lease.request, lease.depth) == ({"method": "POST"}, 2)

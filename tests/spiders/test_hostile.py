@@ -1,0 +1,174 @@
+"""What a hostile or broken site can do: cost one page."""
+
+from __future__ import annotations
+
+import gzip
+import ssl
+import threading
+import tracemalloc
+from base64 import b64encode
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from scrapy.utils.defer import deferred_f_from_coro_f
+
+from tests.crawling import crawl_site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
+
+BOMB = gzip.compress(b"\0" * 20_000_000)
+
+
+@deferred_f_from_coro_f
+async def test_bodies_over_the_limit_are_too_large_and_the_crawl_goes_on(
+    site: SiteFactory,
+) -> None:
+    server = site(
+        {
+            "pages": {
+                "/": {"links": ["/announced", "/endless", "/bomb", "/fine"]},
+                "/announced": {"body": "x" * 300_000},
+                "/endless": {"endless": True},
+                "/bomb": {
+                    "body_base64": b64encode(BOMB).decode(),
+                    "headers": {"Content-Encoding": "gzip"},
+                },
+                "/fine": {"links": []},
+            }
+        }
+    )
+    crawled = await crawl_site(server.url(), {"DOWNLOAD_MAXSIZE": 200_000, "DOWNLOAD_TIMEOUT": 20})
+    errors = {url[len(server.url("")) :]: page.error for url, page in crawled.pages.items()}
+    assert errors == {
+        "/": None,
+        "/announced": "too large",
+        "/endless": "too large",
+        "/bomb": "too large",
+        "/fine": None,
+    }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\x00\x01\x02\xff\xfe" * 1000,
+        b"<a href='/ok'>" + b"<div>" * 50_000,
+        b"<title>\x00\x1b[31mred\x07</title><a href='/ok'>",
+        b"<a href=/ok " + b" ".join(b"x%d=y" % n for n in range(50_000)) + b">",
+        b"<a href='http://[::1'></a><a href='//'></a><a href='http://a b/'></a><a href='/ok'>",
+        b"",
+        b"<base href='javascript:alert(1)'><a href='/ok'>x",
+        b"<meta charset=utf-7><a href='/ok'>+ADw-",
+        b"\xff\xfe<\x00a\x00>\x00",
+    ],
+    ids=range(9),
+)
+@deferred_f_from_coro_f
+async def test_odd_html_is_a_page_like_any_other(site: SiteFactory, body: bytes) -> None:
+    server = site(
+        {"pages": {"/": {"body_base64": b64encode(body).decode(), "content_type": "text/html"}}}
+    )
+    crawled = await crawl_site(server.url())
+    page = crawled.pages[server.url("/")]
+    assert (page.status_code, page.error) == (200, None)
+    if b"/ok" in body:
+        assert server.url("/ok") in page.links
+    assert page.title is None or page.title.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("raw", "error"),
+    [
+        ("SSH-2.0-OpenSSH_9.2\r\n", "unreadable: not HTTP"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "truncated"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", "truncated"),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_answers_that_are_no_http_are_failed_pages(
+    site: SiteFactory, raw: str, error: str
+) -> None:
+    server = site({"pages": {"/": {"links": ["/odd"]}, "/odd": {"raw": raw}}})
+    crawled = await crawl_site(server.url(), {"RETRY_TIMES": 0})
+    assert crawled.pages[server.url("/odd")].error == error
+
+
+@deferred_f_from_coro_f
+async def test_a_page_of_20_000_links_is_admitted_in_flat_memory(site: SiteFactory) -> None:
+    server = site({"generated": {"kind": "wide", "pages": 20_000}})
+    await crawl_site(server.url(), depth="0")
+    tracemalloc.start()
+    try:
+        crawled = await crawl_site(server.url(), max_pages="30")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(crawled.pages) == 30
+    assert crawled.frontier.counts().queued == 20_001 - 30
+    # A page of 1 MB, its links, and 20,000 entries of the frontier.
+    assert peak < 40_000_000
+
+
+class _Secure(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def untrusted(tmp_path: Path) -> Iterator[str]:
+    """A server whose certificate nobody vouches for."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    pem = tmp_path / "server.pem"
+    pem.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        + certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    server = HTTPServer(("127.0.0.1", 0), _Secure)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"https://localhost:{server.server_port}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@deferred_f_from_coro_f
+async def test_a_certificate_nobody_vouches_for_is_refused(untrusted: str) -> None:
+    crawled = await crawl_site(untrusted, {"RETRY_TIMES": 0})
+    assert crawled.pages[untrusted].error == "tls"
