@@ -8,16 +8,16 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 _SHOWN_LINES = 15
 
 
-class CrawlFailed(Exception):  # noqa: N818  (it reads as what it says)
+class CrawlFailed(Exception):
     """A crawler ended with an error; the message has what it said last."""
 
 
@@ -43,6 +43,8 @@ def run(
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
+            # Ctrl-C is for the benchmark: it ends what it has started.
+            start_new_session=True,
         )
         alarm = threading.Timer(limit_seconds, process.kill)
         alarm.start()
@@ -80,19 +82,19 @@ class Result:
 
     @property
     def pages_per_second(self) -> float | None:
-        return _ratio(self.pages, self.cost.wall_seconds - self.start_up.wall_seconds)
+        return ratio(self.pages, self.cost.wall_seconds - self.start_up.wall_seconds)
 
     @property
     def cpu_ms_a_page(self) -> float | None:
-        return _ratio(1000, self.pages_per_cpu_second)
+        return ratio(1000, self.pages_per_cpu_second)
 
     @property
     def pages_per_cpu_second(self) -> float | None:
-        return _ratio(self.pages, self.cost.cpu_seconds - self.start_up.cpu_seconds)
+        return ratio(self.pages, self.cost.cpu_seconds - self.start_up.cpu_seconds)
 
     @property
     def pages_per_cpu_second_with_start_up(self) -> float | None:
-        return _ratio(self.pages, self.cost.cpu_seconds)
+        return ratio(self.pages, self.cost.cpu_seconds)
 
 
 def best(costs: Sequence[Cost]) -> Cost:
@@ -100,11 +102,6 @@ def best(costs: Sequence[Cost]) -> Cost:
     return min(costs, key=lambda cost: cost.cpu_seconds)
 
 
-def _ratio(above: float | None, below: float | None) -> float | None:
+def ratio(above: float | None, below: float | None) -> float | None:
     """None when it says nothing: a few pages may cost less than start-up varies."""
     return above / below if above is not None and below is not None and below > 0 else None
-
-
-def times(ours: float | None, theirs: float | None) -> float | None:
-    """How many times as much the first is."""
-    return _ratio(ours, theirs)

@@ -63,7 +63,7 @@ http {{
 """
 
 
-class NoServer(Exception):  # noqa: N818  (it reads as what it says)
+class NoServer(Exception):
     """The server did not come up; the message says why."""
 
 
@@ -76,7 +76,7 @@ class Served(NamedTuple):
 
 @contextlib.contextmanager
 def serve(root: Path, work: Path, kind: str = "auto") -> Iterator[Served]:
-    """Serve ``root``; ``work`` is a folder for the server's own files. kind: auto, nginx, python."""
+    """Serve ``root`` by ``kind``: nginx, python or auto; ``work`` is for the server's own files."""
     note = None
     with contextlib.ExitStack() as stack:
         served = None
@@ -133,7 +133,12 @@ def _python(root: Path) -> Iterator[Served]:
 @contextlib.contextmanager
 def _process(command: list[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
     """A process that has ended when the block has, whatever happens in it."""
-    process: subprocess.Popen[str] = subprocess.Popen(command, **options)  # noqa: S603  (ours)
+    process: subprocess.Popen[str] = subprocess.Popen(  # noqa: S603  (a server of ours)
+        # In a session of its own: Ctrl-C must not end it before those who use it.
+        command,
+        start_new_session=True,
+        **options,
+    )
     with process:
         try:
             yield process

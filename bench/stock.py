@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scrapy import Request
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
 
     from scrapy.http import Response, TextResponse
     from scrapy.link import Link
@@ -50,8 +51,12 @@ class StockSpider(CrawlSpider):
 
     def __init__(self, seed: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.start_urls = [seed]
+        self.seed = seed
         self.site = "/".join(seed.split("/", 3)[:3]) + "/"
+
+    async def start(self) -> AsyncIterator[Request]:
+        # start_urls are not filtered, so the home page would be crawled, and written, twice.
+        yield Request(self.seed)
 
     def on_site(self, links: list[Link]) -> list[Link]:
         return [link for link in links if link.url.startswith(self.site)]

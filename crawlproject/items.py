@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(slots=True)
@@ -34,3 +35,5 @@ class Page:
     # rel=canonical, where it names another page.
     canonical: str | None = None
     last_modified: str | None = None
+    # What a team's pipelines add: fields of the outputs like the others.
+    extra: dict[str, Any] = field(default_factory=dict)

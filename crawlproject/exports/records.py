@@ -24,7 +24,7 @@ from crawlproject.items import Page
 
 Record = dict[str, Any]
 
-PAGE_FIELDS = tuple(field.name for field in fields(Page))
+PAGE_FIELDS = tuple(field.name for field in fields(Page) if field.name != "extra")
 
 _page_values = attrgetter(*PAGE_FIELDS)
 _PLAIN_TYPES = frozenset({str, int, bool, NoneType})
@@ -35,10 +35,14 @@ _MAX_NESTING = 32
 def record_of(item: Any) -> Record:
     """The item's fields and values, in the item's own order."""
     if type(item) is Page:  # ten times the speed of the general way
-        return {
+        record = {
             name: value if type(value) in _PLAIN_TYPES else plain(value)
             for name, value in zip(PAGE_FIELDS, _page_values(item), strict=True)
         }
+        for name, value in item.extra.items():
+            # A field of the page can't be replaced by one of the same name.
+            record.setdefault(_key(name), plain(value))
+        return record
     if not is_item(item):
         return {"value": plain(item)}
     return _record_of_any(item, 0)

@@ -17,7 +17,7 @@ from crawlproject.monitoring.tally import error_word
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rich.console import Console, JustifyMethod, RenderableType
+    from rich.console import Console, JustifyMethod, OverflowMethod, RenderableType
 
     from crawlproject.monitoring.ending import Ending
     from crawlproject.monitoring.tally import Broken
@@ -92,7 +92,7 @@ class _Artist:
             is_fine = word is None and status is not None and 200 <= status < 300
             table.add_row(
                 Text("-" if status is None else str(status)),
-                self._text(word or _phrase(status), "" if is_fine else "red"),
+                self._cell(word or _phrase(status), "" if is_fine else "red"),
                 Text(f"{count:,}"),
             )
         if rest := outcomes.total() - sum(count for _, count in most):
@@ -121,7 +121,7 @@ class _Artist:
         table = _table("right", "left", "left")
         for row in skipped(self._ending):
             table.add_row(
-                Text(f"{row.urls:,}"), self._text(row.what), self._text(row.remedy, "dim")
+                Text(f"{row.urls:,}"), self._cell(row.what), self._cell(row.remedy, "dim")
             )
         return self._block("Skipped URLs, and what lets them in", table)
 
@@ -130,7 +130,7 @@ class _Artist:
         lines = []
         for file in files[:MAX_FILES]:
             content = Text(f"({file.content})", "dim" if file.is_complete else "red")
-            lines.append(Text(" ", overflow="fold").join((self._text(file.name), content)))
+            lines.append(self._text(file.name).append(" ").append_text(content))
         if len(files) > MAX_FILES:
             lines.append(Text(f"and {len(files) - MAX_FILES:,} more", "dim"))
         return self._block("Files", *(self._indented(line) for line in lines))
@@ -184,8 +184,13 @@ class _Artist:
             url = url[:MAX_FOLDED_CHARS] + ("..." if self._ascii_only else "…")
         return self._text(url)
 
+    def _cell(self, text: str, style: str = "") -> Text:
+        # rich gives an empty column a width that it has not measured, and cuts another.
+        return self._text(text or " ", style)
+
     def _text(self, text: str, style: str = "") -> Text:
-        return Text(visible(text, ascii_only=self._ascii_only), style, overflow="fold")
+        overflow: OverflowMethod = "fold" if self._folds else "ignore"
+        return Text(visible(text, ascii_only=self._ascii_only), style, overflow=overflow)
 
 
 def _table(*columns: JustifyMethod) -> Table:

@@ -34,7 +34,11 @@ _FORMATTING = frozenset(b"b big code em font i s small strike strong tt u".split
 _FLAT = frozenset(b"a area base link meta title script style textarea xmp iframe".split())
 
 _ATTRIBUTE = rb"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+"""
-_CROWDED_TAG = re.compile(rb"<[a-zA-Z][^\s/>]*+(?:%b){%d}" % (_ATTRIBUTE, _MAX_ATTRIBUTES))
+# All up to the first tag with too many attributes. Written so that no byte is read twice.
+_UNCROWDED = re.compile(
+    rb"(?:[^<]++|<(?![a-zA-Z])|<[a-zA-Z][^\s/>]*+(?:%b){0,%d}+(?![\s/]*+[^\s/>]))*+"
+    % (_ATTRIBUTE, _MAX_ATTRIBUTES)
+)
 _TOKEN = re.compile(
     rb"<!--.*?(?:-->|\Z)"
     rb"|<(script|style|textarea|title|xmp|iframe)\b.*?(?:</\1|\Z)"
@@ -60,7 +64,7 @@ def tame(html: bytes) -> bytes:
         if formats * _EQUAL_FORMATS * tags > _MAX_COPIES:
             # Without attributes they are equal, and the parser drops all but three.
             html = _FORMATTING_TAG.sub(rb"<\1", html)
-    if len(html) > _LONG and _CROWDED_TAG.search(html):
+    if len(html) > _LONG and not _UNCROWDED.fullmatch(html):
         return _flattened(html)
     return html
 

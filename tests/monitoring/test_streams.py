@@ -53,4 +53,4 @@ def test_only_a_terminal_is_a_terminal() -> None:
     ],
 )
 def test_feeds_to_standard_output_are_recognised(uris: list[str], does: bool) -> None:
-    assert writes_to_stdout(dict.fromkeys(uris, {})) is does
+    assert writes_to_stdout(dict.fromkeys(uris)) is does

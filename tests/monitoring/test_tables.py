@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,10 +36,10 @@ GOLDEN = """
 Crawled 6 pages of https://example.com/ in 1.5 s: 3 fine, 2 broken, 1 denied by robots.txt.
 2.0 kB, 4.0 pages/s.
 
-Answers                 Links from a seed
-  200  OK         3       0  1  ██████
-  404  Not Found  1       1  4  ████████████████████████
-    -  robots     1       2  1  ██████
+Answers                Links from a seed
+  200  OK         3      0  1  ██████
+  404  Not Found  1      1  4  ████████████████████████
+    -  robots     1      2  1  ██████
     -  timeout    1
 
 Slowest pages
@@ -100,7 +99,8 @@ def test_a_dumb_terminal_gets_no_colours() -> None:
 def test_a_terminal_of_any_width_is_not_overrun(width: int) -> None:
     drawn = terminal(example(), width)
     assert max(map(len, drawn.splitlines())) <= width
-    assert "".join(f"{SITE}/slow".split()) in "".join(drawn.split())
+    if width >= 40:
+        assert f"{SITE}/slow" in "".join(drawn.split())
 
 
 def test_a_long_url_folds_under_itself_on_a_terminal() -> None:
@@ -124,7 +124,8 @@ def test_an_endless_url_does_not_fill_the_terminal() -> None:
     assert len(drawn.splitlines()) < 20
 
 
-HOSTILE = f"{SITE}/[bold red]x[/] [link=http://evil]y[/link] :smile: \x1b[31m\x1b]8;;evil\x07\u202e\r\n\x00"
+MARKUP = "[bold red]x[/] [link=http://evil]y[/link] :smile: "
+HOSTILE = f"{SITE}/{MARKUP}\x1b[31m\x1b]8;;evil\x07\u202e\r\n\x00"
 
 
 @pytest.mark.parametrize("draw_on", [plain, terminal])
@@ -138,7 +139,7 @@ def test_what_a_site_says_is_shown_and_not_obeyed(draw_on: Any) -> None:
     ending.reason = HOSTILE
     drawn = draw_on(ending, width=1_000)
     assert all(char.isprintable() or char == "\n" for char in drawn)
-    assert drawn.count("[bold red]x[/] [link=http://evil]y[/link] :smile: ") == 7
+    assert drawn.count(MARKUP) == 8
 
 
 def test_a_stream_without_utf_8_gets_ascii() -> None:
@@ -162,7 +163,7 @@ def test_many_depths_statuses_and_files_are_summed_up() -> None:
     drawn = plain(
         ending_of(
             *(Page(f"{SITE}/{n}", 600 + n) for n in range(100)),
-            depths={depth: 10 for depth in range(5_000)},
+            depths=dict.fromkeys(range(5_000), 10),
             files=[File(f"batch-{n}", "1 page") for n in range(30)],
         )
     )
@@ -172,11 +173,19 @@ def test_many_depths_statuses_and_files_are_summed_up() -> None:
     assert len(drawn.splitlines()) < 70
 
 
+@pytest.mark.parametrize("draw_on", [plain, terminal])
+def test_rows_without_words_lose_nothing(draw_on: Any) -> None:
+    reason = "a reason of our own"
+    drawn = draw_on(ending_of(Page(SITE, 299), counts=Counts(skipped={reason: 1_234, "": 1})))
+    assert f"  1,234  {reason}\n" in drawn
+    assert "  299     1\n" in drawn
+
+
 def test_a_crawl_without_pages_draws_no_empty_tables() -> None:
     assert plain(Ending([f"{SITE}/"], seconds=0.1)) == f"\nCrawled no page of {SITE}/ in 0.1 s.\n"
 
 
-def test_nothing_is_written_to_the_consoles_own_file(tmp_path: Path) -> None:
+def test_nothing_is_written_to_the_consoles_own_file() -> None:
     file = io.StringIO()
     draw(example(), Console(file=file, width=80))
     assert file.getvalue() == ""

@@ -1,0 +1,38 @@
+"""``python -m bench [BENCHMARK] [OPTIONS]``: run one of the benchmarks."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from bench import crawl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+BENCHMARKS: dict[str, Callable[[Sequence[str]], int]] = {"crawl": crawl.main}
+DEFAULT = "crawl"
+
+
+def main(arguments: Sequence[str]) -> int:
+    name, options = DEFAULT, list(arguments)
+    if options and not options[0].startswith("-"):
+        name = options.pop(0)
+    if name not in BENCHMARKS:
+        print(f"bench: error: {name!r} is not one of {', '.join(BENCHMARKS)}", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        return BENCHMARKS[name](options)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _stop(number: int, frame: object) -> NoReturn:
+    # As an exception, so that servers are stopped and folders removed on the way out.
+    sys.exit(128 + number)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,136 @@
+"""``bench crawl``: pages per second of CPU, of this project and of a stock CrawlSpider.
+
+Both crawl the same generated site to the same JSON, in turns, so that a machine that gets
+slower meanwhile is slower for both. The best run of each counts, since whatever disturbs a
+run only adds to it. Start-up (the interpreter, imports, opening and closing the crawl) is
+measured by crawling one page, and left out of the rates: it is the same for any site.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from bench.crawlers import OURS, STOCK, Crawler, differences, missing, read_pages
+from bench.measure import Cost, CrawlFailed, Result, best
+from bench.report import Report
+from bench.server import NoServer, Served, serve
+from bench.site import ALONE, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# Far more than stock needs: a crawl that takes longer does not end at all.
+_LIMIT_SECONDS = 60.0
+_LIMIT_SECONDS_A_PAGE = 0.5
+
+
+class OneLineParser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+
+def _count(value: str) -> int:
+    if not value.isascii() or not value.isdigit() or int(value) < 1:
+        raise argparse.ArgumentTypeError(f"{value!r} is no whole number from 1 on")
+    return int(value)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = OneLineParser(prog="bench crawl", description=__doc__, allow_abbrev=False)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--pages", type=_count, default=2000, help="of the site (%(default)s)")
+    parser.add_argument("--repeat", type=_count, default=2, help="runs of each (%(default)s)")
+    parser.add_argument(
+        "--server", choices=("auto", "nginx", "python"), default="auto", help="(%(default)s)"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=Path("bench.json"), help="all figures (./%(default)s)"
+    )
+    return parser
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        # Minutes later would be too late to say that it cannot be written.
+        with options.output.open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        print(f"bench crawl: error: --output: {error}", file=sys.stderr)
+        return 2
+    try:
+        report = _compare(options.pages, options.repeat, options.server)
+    except (CrawlFailed, NoServer) as error:
+        print(f"bench crawl: error: {error}", file=sys.stderr)
+        return 1
+    options.output.write_text(report.as_json(), encoding="utf-8")
+    report.show()
+    return 1 if report.differences else 0
+
+
+def _compare(pages: int, repeat: int, server: str) -> Report:
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        site, root = Site(pages), folder / "site"
+        root.mkdir()
+        _say(f"writing a site of {pages} pages")
+        site.write(root)
+        with serve(root, folder / "server", server) as served:
+            _say(f"served by {served.server}" + (f" ({served.note})" if served.note else ""))
+            costs = _measure(served, folder, pages, repeat)
+        # Only now: a child's peak memory is counted from what its parent has when it starts it.
+        _say("comparing the outputs")
+        found = list(_differences(site, served, folder, repeat))
+        size = sum(path.stat().st_size for path in root.rglob("*.html")) // pages
+    return Report(
+        pages=pages,
+        page_bytes=size,
+        repeat=repeat,
+        served=served,
+        runs={name: runs for (name, kind), runs in costs.items() if kind == "site"},
+        results={
+            crawler.name: Result(
+                pages, best(costs[crawler.name, "site"]), best(costs[crawler.name, "alone"])
+            )
+            for crawler in (STOCK, OURS)
+        },
+        differences=found,
+    )
+
+
+def _measure(
+    served: Served, folder: Path, pages: int, repeat: int
+) -> dict[tuple[str, str], list[Cost]]:
+    """The cost of each run, by crawler and by what it crawled: ``alone`` or ``site``."""
+    costs: dict[tuple[str, str], list[Cost]] = {}
+    limit = _LIMIT_SECONDS + pages * _LIMIT_SECONDS_A_PAGE
+    # The single page first: then everything is compiled, and in the disk's cache.
+    for kind, seed in (("alone", served.url + ALONE), ("site", served.url)):
+        for turn in range(repeat):
+            for crawler in (STOCK, OURS):
+                _say(f"{crawler.name}: {kind}, run {turn + 1} of {repeat}")
+                cost = crawler.crawl(seed, _folder(folder, crawler, kind, turn), limit)
+                costs.setdefault((crawler.name, kind), []).append(cost)
+    return costs
+
+
+def _differences(site: Site, served: Served, folder: Path, repeat: int) -> Iterator[str]:
+    expected = {served.url + path.lstrip("/") for path in site.paths}
+    reference = read_pages(_folder(folder, STOCK, "site", 0))
+    yield from missing(STOCK.name, reference, expected)
+    for turn in range(repeat):
+        for crawler in (STOCK, OURS):
+            pages = read_pages(_folder(folder, crawler, "site", turn))
+            yield from differences(STOCK.name, reference, crawler.name, pages)
+
+
+def _folder(folder: Path, crawler: Crawler, kind: str, turn: int) -> Path:
+    return folder / f"{kind}-{crawler.name}-{turn}"
+
+
+def _say(what: str) -> None:
+    print(f"bench: {what} …", file=sys.stderr, flush=True)

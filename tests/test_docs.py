@@ -1,0 +1,149 @@
+"""The docs tell the truth: every name is in the code, and the examples run."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlproject import settings
+from crawlproject.items import Page
+from crawlproject.spiders.arguments import ARGUMENTS
+from tests.crawling import PROJECT, scrapy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
+
+DOCS = PROJECT / "docs"
+
+
+def first_cells(document: str) -> list[str]:
+    """The names in the first column of the tables of a document."""
+    rows = re.findall(r"^\| (`[^|]+`) \|", (DOCS / document).read_text(), re.MULTILINE)
+    return [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+
+
+def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
+    defined = {name for name in vars(settings) if name.isupper() and name != "TYPE_CHECKING"}
+    defined.discard("DEFAULT_TRACKING_PARAMS")
+    assert set(first_cells("settings.md")) == defined
+
+
+def test_every_argument_is_documented_with_its_setting() -> None:
+    rows = re.findall(
+        r"^\| `(\w+)` \|.*\| (`[A-Z_`, ]+`) \|$", (DOCS / "usage.md").read_text(), re.MULTILINE
+    )
+    assert {name: cell.split("`")[1] for name, cell in rows} == {
+        name: argument.setting for name, argument in ARGUMENTS.items()
+    }
+
+
+def test_every_field_of_a_page_is_documented() -> None:
+    documented = set(first_cells("usage.md"))
+    assert set(Page.__dataclass_fields__) - {"extra"} <= documented
+
+
+def stats_in_code() -> Iterator[str]:
+    for path in (PROJECT / "crawlproject").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in {"inc_value", "set_value", "max_value", "min_value"}
+            ):
+                key = node.args[0]
+                parts = key.values if isinstance(key, ast.JoinedStr) else [key]
+                yield "".join(
+                    str(part.value) if isinstance(part, ast.Constant) else "<>" for part in parts
+                )
+
+
+def test_every_stat_is_documented_and_every_documented_one_exists() -> None:
+    documented = {re.sub(r"<\w+>", "<>", name) for name in first_cells("stats.md")}
+    counted = {
+        key if key != "scope/skipped/depth" else "scope/skipped/<>" for key in stats_in_code()
+    }
+    assert documented == counted
+
+
+def examples(tmp_path: Path) -> None:
+    """The Python examples of extending.md, as the files they say they are."""
+    for name, code in re.findall(
+        r"```python\n# (\S+\.py)\n(.*?)```", (DOCS / "extending.md").read_text(), re.DOTALL
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / "__init__.py").touch()
+        path.write_text(code)
+
+
+def crawl(server: Site, cwd: Path, *options: str, spider: str = "site") -> list[dict[str, object]]:
+    command = ["crawl", spider, "-a", f"seed={server.url()}", "-O", "s.json", *options]
+    result = scrapy(*command, cwd=cwd, PYTHONPATH=f"{PROJECT}:{cwd}")
+    assert result.returncode == 0, result.stderr
+    document = json.loads((cwd / "s.json").read_text())
+    pages: list[dict[str, object]] = document["pages"]
+    return [*pages, *document.get("items", [])]
+
+
+def test_the_pipeline_of_the_docs_adds_a_field_and_drops_pages(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    examples(tmp_path)
+    server = site(
+        {
+            "pages": {
+                "/": {"links": ["/long", "/none", "/search"], "title": "Home"},
+                "/long": {"title": "x" * 61},
+                "/none": {"body": "<p>no title"},
+                "/search": {"links": ["/behind"]},
+                "/behind": {"title": "Behind"},
+            }
+        }
+    )
+    pipelines = 'ITEM_PIPELINES={"acme.pipelines.TitleCheck": 300}'
+    pages = crawl(server, tmp_path, "-s", pipelines)
+    assert {str(page["url"]): page.get("title_problem") for page in pages} == {
+        server.url("/"): None,
+        server.url("/long"): "too long",
+        server.url("/none"): "missing",
+        server.url("/behind"): None,
+    }
+
+
+def test_the_gatekeeper_of_the_docs_denies(site: SiteFactory, tmp_path: Path) -> None:
+    examples(tmp_path)
+    server = site({"pages": {"/": {"links": ["/a.pdf"]}, "/a.pdf": {}}})
+    pages = crawl(server, tmp_path, "-s", "FRONTIER_GATEKEEPER=acme.gate.NoPdf")
+    assert [page.get("error") for page in pages] == [None, "robots: no PDF by our own rule"]
+    assert server.paths() == ["/"]
+
+
+def test_the_spider_of_the_docs_yields_items_of_its_own(site: SiteFactory, tmp_path: Path) -> None:
+    examples(tmp_path)
+    server = site({"pages": {"/": {"body": "<h1>One</h1><h1>Two</h1>"}}})
+    records = crawl(server, tmp_path, "-s", "SPIDER_MODULES=acme.spiders", spider="headings")
+    assert records[1] == {"page": server.url("/"), "h1": ["One", "Two"]}
+
+
+@pytest.mark.parametrize(
+    "document",
+    sorted(
+        path.relative_to(PROJECT).as_posix()
+        for path in PROJECT.glob("**/*.md")
+        if ".venv" not in path.parts
+    ),
+)
+def test_links_between_documents_lead_somewhere(document: str) -> None:
+    path = PROJECT / document
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text()):
+        if "://" not in target:
+            assert (path.parent / target).exists(), target
