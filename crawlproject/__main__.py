@@ -12,6 +12,8 @@ import sys
 from scrapy.cmdline import execute
 
 _DEMO_OUTPUT = "sitemap.json"
+# The same address each time, so that two runs can be compared, if it is free.
+_DEMO_PORT = 8765
 
 
 def main(arguments: list[str]) -> None:
@@ -64,7 +66,11 @@ def _crawl_demo(options: list[str]) -> None:
     known, _ = _options().parse_known_args(options)
     if not (known.output or known.overwrite_output):
         options = [*options, "-O", _DEMO_OUTPUT]
-    with serve() as demo:
+    try:
+        server = serve(_DEMO_PORT)
+    except OSError:
+        server = serve()
+    with server as demo:
         print(f"No URL given: crawling the bundled demo site at {demo.url}", file=sys.stderr)
         execute(["scrapy", "crawl", "site", "-a", f"seed={demo.url}", *options])
 

@@ -4,7 +4,8 @@ Requests come in on two ways. Links of a page are admitted by the spider as plai
 without a Request, and finished together with the page (``leases.py``). What else a spider
 yields is admitted here, one Request at a time, after the dupe filter.
 
-Meta keys written: ``lease``, ``download_slot`` (the host), ``retry_times``, ``depth``.
+Meta keys written: ``lease``, ``download_slot`` (the host), ``retry_times``, ``depth``,
+``download_timeout``.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Frontier, Gatekeeper, Lease
 
 logger = logging.getLogger(__name__)
+
+# Seconds that a request gets at the end of a crawl's time.
+_LEAST_TIMEOUT = 0.5
 
 
 class LeaseSpider(Protocol):
@@ -80,6 +84,8 @@ class FrontierScheduler(BaseScheduler):
         *,
         retry_backoff: float,
         max_questions: int,
+        request_timeout: float,
+        crawl_timeout: float,
     ) -> None:
         self._crawler = crawler
         self._frontier = frontier
@@ -87,6 +93,8 @@ class FrontierScheduler(BaseScheduler):
         self._dupefilter = dupefilter
         self._retry_backoff = retry_backoff
         self._max_questions = max_questions
+        self._request_timeout = request_timeout
+        self._deadline = monotonic() + crawl_timeout if crawl_timeout else None
         # Leases about which the gatekeeper is finding out.
         self._questions: set[asyncio.Future[None]] = set()
         self._alarm: tuple[float, CallLaterResult] | None = None
@@ -105,6 +113,8 @@ class FrontierScheduler(BaseScheduler):
             retry_backoff=settings.getfloat("FRONTIER_RETRY_BACKOFF_SECONDS"),
             # Scrapy's 0 means no limit; every question is a request in flight.
             max_questions=settings.getint("CONCURRENT_REQUESTS") or 1000,
+            request_timeout=settings.getfloat("DOWNLOAD_TIMEOUT"),
+            crawl_timeout=settings.getfloat("CLOSESPIDER_TIMEOUT"),
         )
 
     def open(self, spider: Spider) -> None:
@@ -165,6 +175,10 @@ class FrontierScheduler(BaseScheduler):
         meta["depth"] = lease.depth
         if lease.attempts:
             meta["retry_times"] = lease.attempts
+        if self._deadline is not None:
+            # What is in flight when the time is up is cut off, and stays queued.
+            left = max(_LEAST_TIMEOUT, self._deadline - monotonic())
+            meta["download_timeout"] = min(self._request_timeout, left)
         return request
 
     def _ask(self, lease: Lease, question: Awaitable[None]) -> None:

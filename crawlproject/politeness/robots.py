@@ -17,7 +17,7 @@ import math
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawlproject.failures import error_of
@@ -78,6 +78,7 @@ class RobotsGatekeeper:
         self._parser: type[RobotParser] = load_object(crawler.settings["ROBOTSTXT_PARSER"])
         self._rules: dict[str, RobotParser | Unreachable | None] = {}
         self._questions: dict[str, asyncio.Future[None]] = {}
+        crawler.signals.connect(self._close, signals.spider_closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RobotsGatekeeper:
@@ -109,6 +110,10 @@ class RobotsGatekeeper:
             return None
         self._crawler.stats.inc_value("robotstxt/forbidden")
         return "robots"
+
+    def _close(self) -> None:
+        for question in self._questions.values():
+            question.cancel()
 
     async def _learn(self, origin: str) -> None:
         try:

@@ -19,7 +19,7 @@ from crawlproject.urls.directives import page_nofollow
 from crawlproject.urls.document import base_url, document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from typing import TypeAlias
 
     from scrapy.http import Response
@@ -101,7 +101,8 @@ class FastLinkExtractor:
         by_url: dict[str, Link] = {}
         for node in self._nodes(response):
             attributes = node.attributes
-            for href in self._hrefs(node, attributes):
+            for value in self._hrefs(node.tag, attributes):
+                href = value or ""
                 url = self._resolve(href, base, origin)
                 if url is None:
                     continue
@@ -136,20 +137,14 @@ class FastLinkExtractor:
         }
         return found.values()
 
-    def _hrefs(self, node: LexborNode, attributes: dict[str, str | None]) -> Iterator[str]:
-        tag = node.tag or ""
+    def _hrefs(self, tag: str | None, attributes: dict[str, str | None]) -> list[str | None]:
         if tag == "meta":
-            if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
-                yield from _refresh_target(attributes.get("content") or "")
-            return
+            return _refresh_targets(attributes)
         if tag == "link" and not self._link_rels.isdisjoint(_words(attributes.get("rel"))):
-            if "href" in attributes:
-                yield attributes["href"] or ""
-            return
+            return [attributes["href"]] if "href" in attributes else []
         if tag in self._tags or "*" in self._tags:
-            for name in self._attrs:
-                if name in attributes:
-                    yield attributes[name] or ""
+            return [attributes[name] for name in self._attrs if name in attributes]
+        return []
 
     def _resolve(self, href: str, base: str, origin: str) -> str | None:
         # These mean the same on every page of the origin; others depend on the whole base.
@@ -218,9 +213,9 @@ def _says_nofollow(rel: str | None) -> bool:
     return rel is not None and "nofollow" in _words(rel)
 
 
-def _refresh_target(content: str) -> Iterator[str]:
+def _refresh_targets(attributes: dict[str, str | None]) -> list[str | None]:
     """The URL in ``5; url=/next``. Without one, the page only reloads itself."""
-    if found := _REFRESH(content):
-        target = next((group for group in found.groups() if group is not None), "").strip()
-        if target:
-            yield target
+    if (attributes.get("http-equiv") or "").strip().lower() != "refresh":
+        return []
+    found = _REFRESH(attributes.get("content") or "")
+    return [target for target in found.groups() if target and target.strip()] if found else []

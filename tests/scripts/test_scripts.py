@@ -1,0 +1,95 @@
+"""The scripts, as a newcomer runs them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlproject.__main__ import names_seed, split
+from tests.crawling import PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
+
+
+def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """``./scripts/crawl``, from another directory, with the environment that runs the tests."""
+    if (PROJECT / ".venv/bin/python").exists() and sys.prefix == str(PROJECT / ".venv"):
+        command = [str(PROJECT / "scripts/crawl")]
+    else:
+        pytest.skip("the tests don't run in the project's .venv: ./scripts/test does")
+    return subprocess.run(
+        [*command, *arguments], cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_without_a_url_the_demo_site_is_crawled_into_a_file(tmp_path: Path) -> None:
+    result = run(cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "crawling the bundled demo site" in result.stderr
+    pages = json.loads((tmp_path / "sitemap.json").read_text())["pages"]
+    assert len(pages) == 74
+    statuses = {page["status_code"] for page in pages}
+    assert {200, 404, 410, 500} <= statuses
+    errors = {page.get("error") for page in pages}
+    assert {"robots", "redirect loop", "unexpected status 404"} <= errors
+    # A redirect loop, a chain, and the one that leads to a page linked elsewhere.
+    assert sum(bool(page.get("redirected_from")) for page in pages) >= 3
+
+
+def test_a_url_may_stand_anywhere_and_the_status_is_the_crawls(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"pages": {"/": {"links": []}}})
+    result = run("-O", "x.json", server.url(), "-a", "depth=0", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert json.loads((tmp_path / "x.json").read_text())["seed"] == server.url()
+    assert run("ftp://x", cwd=tmp_path).returncode == 2
+    assert run("http://127.0.0.1:9/", "-s", "RETRY_TIMES=0", cwd=tmp_path).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "url", "options"),
+    [
+        (["https://a.com"], "https://a.com", []),
+        (["https://a.com", "-O", "x.json"], "https://a.com", ["-O", "x.json"]),
+        (["-O", "x.json", "https://a.com"], "https://a.com", ["-O", "x.json"]),
+        (["-s", "A=1", "--nolog", "https://a.com"], "https://a.com", ["-s", "A=1", "--nolog"]),
+        (["-a", "seed=https://a.com"], None, ["-a", "seed=https://a.com"]),
+        ([], None, []),
+    ],
+)
+def test_the_url_is_found_among_the_options(
+    arguments: list[str], url: str | None, options: list[str]
+) -> None:
+    assert split(arguments) == (url, options)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["-a", "seed=https://a.com"], True),
+        (["-aseed=https://a.com"], True),
+        (["-a", "seeds_file=x"], True),
+        (["-s", "SEEDS=https://a.com"], True),
+        (["-a", "depth=2", "-O", "seed=.json"], False),
+    ],
+)
+def test_a_seed_among_the_options_needs_no_url(options: list[str], named: bool) -> None:
+    assert names_seed(options) == named
+
+
+def test_two_urls_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        split(["https://a.com", "https://b.com"])
+    assert caught.value.code == 2
+    assert "give one URL, or several as -a 'seed=A B'" in capsys.readouterr().err
