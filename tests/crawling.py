@@ -17,6 +17,7 @@ from crawlproject.frontier import frontier_of
 from crawlproject.items import Page
 
 if TYPE_CHECKING:
+    from scrapy import Spider
     from scrapy.crawler import Crawler
 
     from crawlproject.frontier.base import Frontier
@@ -65,11 +66,15 @@ def project_settings(settings: dict[str, Any] | None = None) -> Settings:
 
 
 async def crawl_site(
-    seed: str, settings: dict[str, Any] | None = None, **arguments: str
+    seed: str,
+    settings: dict[str, Any] | None = None,
+    *,
+    spider: str | type[Spider] = "site",
+    **arguments: str,
 ) -> Crawled:
     """Crawl from a seed with spider arguments; every item, whatever its end."""
     runner = AsyncCrawlerRunner(project_settings(settings))
-    crawler = runner.create_crawler("site")
+    crawler = runner.create_crawler(spider)
     items: list[Any] = []
 
     def item_scraped(item: Any) -> None:

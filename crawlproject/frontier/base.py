@@ -123,8 +123,11 @@ class Counts:
 
 
 class Frontier(Protocol):
-    def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> None:
-        """Let candidates in that no page brought: seeds, and requests of a spider's own."""
+    def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> int:
+        """Let candidates in that no page brought: seeds, and requests of a spider's own.
+
+        How many came in: neither known nor skipped.
+        """
 
     def known(self, url: str) -> bool:
         """Whether url has an entry. A screen: False may be wrong, True never is."""

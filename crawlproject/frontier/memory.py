@@ -68,10 +68,12 @@ class MemoryFrontier:
 
     # --- what comes in
 
-    def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> None:
+    def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> int:
+        queued = self._states[State.QUEUED]
         for candidate in candidates:
             self._offer(candidate, Way(depth))
         self._fill_budget()
+        return self._states[State.QUEUED] - queued
 
     def known(self, url: str) -> bool:
         return url in self._entries

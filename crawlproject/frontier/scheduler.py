@@ -161,8 +161,8 @@ class FrontierScheduler(BaseScheduler):
             self._dupefilter.log(request, self._spider)
             return False
         record = request.to_dict(spider=self._spider)
-        self._frontier.admit([Candidate(url, None, record)], request.meta.get("depth", 0))
-        return True
+        candidate = Candidate(url, None, record)
+        return bool(self._frontier.admit([candidate], request.meta.get("depth", 0)))
 
     def _request(self, lease: Lease) -> Request:
         if lease.request is not None:

@@ -76,8 +76,7 @@ class Summary:
         stats.set_value("frontier/done", counts.done)
         stats.set_value("frontier/failed", counts.failed)
         for skipped, count in counts.skipped.items():
-            # Added: DepthMiddleware counts the requests that never got to the frontier.
-            stats.inc_value(f"scope/skipped/{skipped.replace(' ', '_')}", count)
+            stats.set_value(f"scope/skipped/{skipped.replace(' ', '_')}", count)
 
     def engine_stopped(self) -> None:
         if self._reason is None or sys.stderr is None:

@@ -47,12 +47,14 @@ _TAG = re.compile(
     rb"<(/?)([a-zA-Z][^\s/>]*+)((?:%b){0,%d}+)(?:%b)*+[\s/]*+(>|\Z)"
     % (_ATTRIBUTE, _KEPT_ATTRIBUTES, _ATTRIBUTE)
 )
-# Each letter in both cases: ten times as fast as a pattern that ignores case.
+# Each letter in both cases: several times as fast as a pattern that ignores case.
 _FORMATTING_NAME = "|".join(
     "".join(f"[{letter}{letter.upper()}]" for letter in name)
     for name in ("b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u")
 ).encode()
-_FORMATTING_TAG = re.compile(rb"<((?:%b)(?=[\s/]))(?:%b)*+" % (_FORMATTING_NAME, _ATTRIBUTE))
+_FORMATTING_TAG = re.compile(
+    rb"<(?=[bcefistuBCEFISTU])((?:%b)(?=[\s/]))(?:%b)*+" % (_FORMATTING_NAME, _ATTRIBUTE)
+)
 
 
 def tame(html: bytes) -> bytes:

@@ -55,8 +55,8 @@ def drain(frontier: Frontier, now: float = 0) -> list[str]:
 
 def test_a_url_has_one_entry_however_often_it_is_admitted(engine: Engine) -> None:
     frontier = engine()
-    frontier.admit([Candidate("a/1"), Candidate("a/1")])
-    frontier.admit([Candidate("a/1")])
+    assert frontier.admit([Candidate("a/1"), Candidate("a/1")]) == 1
+    assert frontier.admit([Candidate("a/1")]) == 0
     assert frontier.known("a/1")
     assert not frontier.known("a/2")
     assert drain(frontier) == ["a/1"]
