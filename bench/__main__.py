@@ -22,11 +22,7 @@ def main(arguments: Sequence[str]) -> int:
     if name not in BENCHMARKS:
         print(f"bench: error: {name!r} is not one of {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, _stop)
-    try:
-        return BENCHMARKS[name](options)
-    except KeyboardInterrupt:
-        return 130
+    return BENCHMARKS[name](options)
 
 
 def _stop(number: int, frame: object) -> NoReturn:
@@ -35,4 +31,8 @@ def _stop(number: int, frame: object) -> NoReturn:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

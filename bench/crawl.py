@@ -56,9 +56,7 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
-        # Minutes later would be too late to say that it cannot be written.
-        with options.output.open("a", encoding="utf-8"):
-            pass
+        _check_writable(options.output)
     except OSError as error:
         print(f"bench crawl: error: --output: {error}", file=sys.stderr)
         return 2
@@ -70,6 +68,15 @@ def main(arguments: Sequence[str]) -> int:
     options.output.write_text(report.as_json(), encoding="utf-8")
     report.show()
     return 1 if report.differences else 0
+
+
+def _check_writable(path: Path) -> None:
+    """Minutes later would be too late to say that the figures cannot be written."""
+    is_new = not path.exists()
+    with path.open("a", encoding="utf-8"):
+        pass
+    if is_new:
+        path.unlink()
 
 
 def _compare(pages: int, repeat: int, server: str) -> Report:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Lease
 
 MAX_TITLE_LENGTH = 1000
+_TITLE_PARENTS = frozenset({"head", "body", "html"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
@@ -65,7 +66,15 @@ def read_page(
 
 
 def _title(response: Response) -> str | None:
-    node = document(response).css_first("title")
+    # The first one of HTML: pictures have titles too.
+    node = next(
+        (
+            node
+            for node in document(response).css("title")
+            if node.parent is None or node.parent.tag in _TITLE_PARENTS
+        ),
+        None,
+    )
     if node is None:
         return None
     title = " ".join(_CONTROL.sub(" ", node.text()).split())

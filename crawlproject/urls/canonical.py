@@ -63,12 +63,12 @@ _FAST_LENGTH = 250
 _MAX_HOST = 253
 _SHOWN = 100
 
-_LABEL = "[a-z0-9_-]{1,63}"
-_HOST = re.compile(rf"(?:{_LABEL}\.)*{_LABEL}|\[[0-9a-f:]+\]").fullmatch
+_NAME = r"[a-z0-9_-]{1,63}+(?:\.[a-z0-9_-]{1,63}+)*+"
+_HOST = re.compile(rf"{_NAME}|\[[0-9a-f:]+\]").fullmatch
 _PLAIN = "[A-Za-z0-9\\-._~!$&'()*+,=:@/]*+"
 _KEPT_ESCAPE = "%(?:[89A-F][0-9A-F]|2[0-9A-CF])"
 _CLEAN = re.compile(
-    rf"https?://(?:{_LABEL}\.)*{_LABEL}(?::[1-9][0-9]*)?/{_PLAIN}(?:{_KEPT_ESCAPE}{_PLAIN})*+"
+    rf"https?://{_NAME}(?::[1-9][0-9]*)?/{_PLAIN}(?:{_KEPT_ESCAPE}{_PLAIN})*+"
 ).fullmatch
 _CLEAN_QUERY = re.compile(r"[A-Za-z0-9\-._~!$&()*+,;=:@/?]*").fullmatch
 _ODD_IN_PATH = re.compile(r"%(?:[0-9A-Fa-f]{2})?|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]")
@@ -215,9 +215,15 @@ class Canonicalizer:
     def _query(self, query: str) -> str:
         if not _CLEAN_QUERY(query):
             query = _ODD_IN_QUERY.sub(_spell, query)
-        params = [
-            param for param in query.split("&") if param and not self._is_tracking(_name(param))
-        ]
+        params = []
+        for param in query.split("&"):
+            name = param.partition("=")[0].lower()
+            if (
+                param
+                and name not in self._tracking_names
+                and not name.startswith(self._tracking_prefixes)
+            ):
+                params.append(param)
         if len(params) > 1:
             # Sorting is stable: parameters of one name stay in order.
             params.sort(key=_name)

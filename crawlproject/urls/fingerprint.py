@@ -71,7 +71,5 @@ class CanonicalFingerprinter:
     def fingerprint(self, request: Request) -> bytes:
         known = self._known.get(request)
         if known is None:
-            # A data: URL may hold half a surrogate pair, which no strict encoder takes.
-            known = _digest(self.identity(request).encode(errors="surrogatepass"))
-            self._known[request] = known
+            known = self._known[request] = _digest(self.identity(request).encode())
         return known

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # Navigation links come back on every page of a site; what they resolve to is remembered.
 _REMEMBERED = 16_384
 _REMEMBERED_LENGTH = 512
+_UNKNOWN = "unknown"
 
 _NAME = re.compile(r"\*|[A-Za-z][A-Za-z0-9-]*").fullmatch
 # The seconds, then optionally a separator, 'url=' and quotes, as the HTML standard reads them.
@@ -70,6 +71,9 @@ class FastLinkExtractor:
         self._restrict_css = _checked_css(",".join(arg_to_iter(restrict_css)))
         self._tags = frozenset(_names("tags", tags))
         self._attrs = _names("attrs", attrs)
+        self._plain_tags = (
+            self._tags - {"meta", "link"} if self._attrs == ("href",) else frozenset()
+        )
         self._unique = unique
         self._link_rels = frozenset(rel.lower() for rel in arg_to_iter(link_rels))
         self._canonicalize = canonicalizer or canonicalize
@@ -106,7 +110,9 @@ class FastLinkExtractor:
                 url = self._resolve(href, base, origin)
                 if url is None:
                     continue
-                nofollow = nofollow_all or _says_nofollow(attributes.get("rel"))
+                nofollow = nofollow_all or (
+                    "rel" in attributes and "nofollow" in _words(attributes["rel"])
+                )
                 if self._unique and (known := by_url.get(url)) is not None:
                     # One way that may be followed is enough.
                     known.nofollow = known.nofollow and nofollow
@@ -137,27 +143,29 @@ class FastLinkExtractor:
         }
         return found.values()
 
-    def _hrefs(self, tag: str | None, attributes: dict[str, str | None]) -> list[str | None]:
+    def _hrefs(self, tag: str | None, attributes: dict[str, str | None]) -> Iterable[str | None]:
+        if tag in self._plain_tags:
+            # The usual case, without the cost of a loop.
+            return (attributes["href"],) if "href" in attributes else ()
         if tag == "meta":
             return _refresh_targets(attributes)
         if tag == "link" and not self._link_rels.isdisjoint(_words(attributes.get("rel"))):
-            return [attributes["href"]] if "href" in attributes else []
+            return (attributes["href"],) if "href" in attributes else ()
         if tag in self._tags or "*" in self._tags:
             return [attributes[name] for name in self._attrs if name in attributes]
-        return []
+        return ()
 
     def _resolve(self, href: str, base: str, origin: str) -> str | None:
+        known = self._remembered.get((origin, href), _UNKNOWN)
+        if known is not _UNKNOWN:
+            return known
+        url = self._wanted(href, base)
         # These mean the same on every page of the origin; others depend on the whole base.
-        if len(href) > _REMEMBERED_LENGTH or not href.startswith(("/", "https://", "http://")):
-            return self._wanted(href, base)
-        key = (origin, href)
-        try:
-            return self._remembered[key]
-        except KeyError:
+        if href.startswith(("/", "https://", "http://")) and len(href) <= _REMEMBERED_LENGTH:
             if len(self._remembered) >= _REMEMBERED:
                 self._remembered.clear()
-            url = self._remembered[key] = self._wanted(href, base)
-            return url
+            self._remembered[origin, href] = url
+        return url
 
     def _wanted(self, href: str, base: str) -> str | None:
         try:
@@ -206,11 +214,8 @@ def _checked_css(selector: str) -> str:
 
 
 def _words(value: str | None) -> list[str]:
-    return value.lower().split() if value else []
-
-
-def _says_nofollow(rel: str | None) -> bool:
-    return rel is not None and "nofollow" in _words(rel)
+    # Commas are wrong there, and common.
+    return value.lower().replace(",", " ").split() if value else []
 
 
 def _refresh_targets(attributes: dict[str, str | None]) -> list[str | None]:

@@ -26,26 +26,42 @@ _MAX_COPIES = 500_000
 # Of equal formatting elements, the parser keeps this many open (the 'Noah's Ark' rule).
 _EQUAL_FORMATS = 3
 
-# Comments, and elements that have no content or need no end tag.
+# Comments and scripts (no name), elements that have no content or need no end tag.
 _NOT_NESTING = frozenset(
     b"area base br col embed hr img input link meta source track wbr param "
     b"p li dt dd option optgroup tr td th thead tbody tfoot colgroup rp rt".split()
 ) | {b""}
-# What links and titles need, and the elements whose content is no markup.
+# What links and titles need, and the end tags of raw text.
 _FLAT = frozenset(b"a area base link meta title script style textarea xmp iframe".split())
 
+_FLAGS = re.IGNORECASE | re.DOTALL
 _ATTRIBUTE = rb"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+"""
-# All up to the first tag with too many attributes. Written so that no byte is read twice.
-_UNCROWDED = re.compile(
-    rb"(?:[^<]++|<(?![a-zA-Z])|<[a-zA-Z][^\s/>]*+(?:%b){0,%d}+(?![\s/]*+[^\s/>]))*+"
-    % (_ATTRIBUTE, _MAX_ATTRIBUTES)
-)
-# The cheap question first: is there a tag with room for so many?
+_COMMENT = rb"<!--.*?(?:-->|\Z)"
+# An element whose content is text, whatever it looks like: scripts compare with '<'.
+_RAW_NAME = rb"(?P<raw>script|style|textarea|title|xmp|iframe)(?=[\s/>])"
+_RAW_TEXT = rb"[\s/]*+>.*?(?=</(?P=raw)[\s/>]|\Z)"
+
+# The cheap question first: is there a tag with room for too many attributes?
 _LONG_TAG = re.compile(rb"<[a-zA-Z][^>]{%d}" % _MAX_ATTRIBUTES)
-_TAG_NAME = re.compile(rb"<(?:!--.*?(?:-->|\Z)|(/?)([a-zA-Z][^\s/>]*+))", re.DOTALL)
+# Then, where each tag ends. No group may be captured inside a possessive repeat: CPython
+# 3.11 then loses track of it ('The span of capturing group is wrong').
+_CROWDED_TAG = re.compile(
+    rb"%b|<%b(?:%b){0,%d}+%b|<[a-z][^\s/>]*+(?:%b){0,%d}+(?P<more>[\s/]*+[^\s/>])?"
+    % (_COMMENT, _RAW_NAME, _ATTRIBUTE, _MAX_ATTRIBUTES, _RAW_TEXT, _ATTRIBUTE, _MAX_ATTRIBUTES),
+    _FLAGS,
+)
+_TAG_NAME = re.compile(
+    rb"%b|<%b(?:%b)*+%b|<(/?)([a-z][^\s/>]*+)" % (_COMMENT, _RAW_NAME, _ATTRIBUTE, _RAW_TEXT),
+    _FLAGS,
+)
 _TAG = re.compile(
-    rb"<(/?)([a-zA-Z][^\s/>]*+)((?:%b){0,%d}+)(?:%b)*+[\s/]*+(>|\Z)"
-    % (_ATTRIBUTE, _KEPT_ATTRIBUTES, _ATTRIBUTE)
+    rb"%b|<%b(?P<kept>(?:%b){0,%d}+)(?:%b)*+(?P<text>%b)"
+    rb"|<(?P<name>/?[a-z][^\s/>]*+)(?P<attributes>(?:%b){0,%d}+)(?:%b)*+[\s/]*+(?P<end>>|\Z)"
+    % (
+        *(_COMMENT, _RAW_NAME, _ATTRIBUTE, _KEPT_ATTRIBUTES, _ATTRIBUTE, _RAW_TEXT),
+        *(_ATTRIBUTE, _KEPT_ATTRIBUTES, _ATTRIBUTE),
+    ),
+    _FLAGS,
 )
 # Each letter in both cases: several times as fast as a pattern that ignores case.
 _FORMATTING_NAME = "|".join(
@@ -53,7 +69,12 @@ _FORMATTING_NAME = "|".join(
     for name in ("b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u")
 ).encode()
 _FORMATTING_TAG = re.compile(
-    rb"<(?=[bcefistuBCEFISTU])((?:%b)(?=[\s/]))(?:%b)*+" % (_FORMATTING_NAME, _ATTRIBUTE)
+    rb"<(?=[bcefistuBCEFISTU])(?:%b)(?=[\s/])(?:%b)*+" % (_FORMATTING_NAME, _ATTRIBUTE)
+)
+_FORMATTING_TAG_OR_TEXT = re.compile(
+    rb"%b|<%b(?:%b)*+%b|(?P<bare><(?:%b)(?=[\s/]))(?:%b)*+"
+    % (_COMMENT, _RAW_NAME, _ATTRIBUTE, _RAW_TEXT, _FORMATTING_NAME, _ATTRIBUTE),
+    _FLAGS,
 )
 
 
@@ -68,17 +89,21 @@ def tame(html: bytes) -> bytes:
         formats = {tag[0] for tag in _FORMATTING_TAG.finditer(html)}
         if len(formats) * _EQUAL_FORMATS * tags > _MAX_COPIES:
             # Without attributes they are equal, and the parser drops all but three.
-            html = _FORMATTING_TAG.sub(rb"<\1", html)
-    if len(html) > _LONG and _LONG_TAG.search(html) and not _UNCROWDED.fullmatch(html):
+            html = _FORMATTING_TAG_OR_TEXT.sub(lambda tag: tag["bare"] or tag[0], html)
+    if len(html) > _LONG and _LONG_TAG.search(html) and _is_crowded(html):
         return _flattened(html)
     return html
+
+
+def _is_crowded(html: bytes) -> bool:
+    return any(tag["more"] for tag in _CROWDED_TAG.finditer(html))
 
 
 def _steps(html: bytes) -> int:
     """How many steps up the tree the parser takes, about."""
     steps = depth = 0
     opened: dict[bytes, int] = {}
-    for slash, written in _TAG_NAME.findall(html):
+    for _, slash, written in _TAG_NAME.findall(html):
         name = written.lower()
         if name in _NOT_NESTING:
             continue
@@ -98,7 +123,9 @@ def _flattened(html: bytes) -> bytes:
 
 
 def _flat_tag(tag: re.Match[bytes]) -> bytes:
-    slash, name, attributes, end = tag.groups()
-    if name.lower() in _FLAT and end:
-        return b"<%b%b%b>" % (slash, name, attributes)
+    if tag["raw"]:
+        return b"<%b%b%b" % (tag["raw"], tag["kept"], tag["text"])
+    name = tag["name"]
+    if name and tag["end"] and name.removeprefix(b"/").lower() in _FLAT:
+        return b"<%b%b>" % (name, tag["attributes"])
     return b" "

@@ -1,7 +1,7 @@
 from urllib.parse import unquote_to_bytes
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy import Request
 from w3lib.url import canonicalize_url
@@ -269,6 +269,7 @@ CANONICALIZERS = st.sampled_from(
 )
 
 
+@settings(deadline=None, derandomize=True)
 @given(URLS, st.none() | st.just(f"{SITE}/a/b?c") | URLS, CANONICALIZERS)
 def test_canonical_url_is_its_own_canonical_url(
     url: str, base: str | None, canonicalizer: Canonicalizer
@@ -286,6 +287,7 @@ def test_canonical_url_is_its_own_canonical_url(
     assert host_of(canonical)
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), max_size=8))
 def test_order_between_names_does_not_count_and_within_a_name_does(
     params: list[tuple[str, int]],
@@ -296,6 +298,7 @@ def test_order_between_names_does_not_count_and_within_a_name_does(
     assert canonicalize(f"{SITE}/?{written[0]}").partition("?")[2] == written[1]
 
 
+@settings(deadline=None, derandomize=True)
 @given(st.binary(min_size=1, max_size=20))
 def test_escapes_mean_the_same_bytes_afterwards(data: bytes) -> None:
     escaped = "".join(f"%{byte:02x}" for byte in data)

@@ -49,7 +49,7 @@ def test_meta_robots_is_read(head: str, expected: set[str]) -> None:
     ],
 )  # fmt: skip
 def test_header_is_read(headers: list[str], expected: set[str]) -> None:
-    assert robots_directives(page("", *headers), token="OurBot") == expected
+    assert robots_directives(page("", *headers), "OurBot") == expected
 
 
 def test_directives_for_the_crawler_add_to_those_for_all() -> None:

@@ -41,7 +41,7 @@ def test_fingerprint_is_20_bytes_and_the_same_for_every_spelling() -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["data:,x", "data:,\ud800", "file:///a", "s3://bucket/key", "about:blank", "http://a..b/"],
+    ["data:,x", "file:///a", "s3://bucket/key", "about:blank", "http://a..b/"],
 )
 def test_what_is_not_crawlable_has_a_fingerprint_all_the_same(url: str) -> None:
     fingerprinter = CanonicalFingerprinter()
