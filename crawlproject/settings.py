@@ -134,6 +134,8 @@ EXTENSIONS: dict[str, int | None] = {
     "crawlproject.politeness.throttle.GateThrottle": 100,
     "crawlproject.monitoring.progress.Progress": 200,
     "crawlproject.monitoring.summary.Summary": 300,
+    "crawlproject.exports.base.Feeds": 400,
+    "scrapy.extensions.feedexport.FeedExporter": None,
     "scrapy.extensions.throttle.AutoThrottle": None,
     "scrapy.extensions.telnet.TelnetConsole": None,
     "scrapy.extensions.remote_control.RemoteControl": None,

@@ -19,6 +19,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.conf import feed_process_params_from_cli
 
 from crawlproject.errors import BadArgument, BadInput
+from crawlproject.exports.base import Feeds
 from crawlproject.exports.outputs import check_outputs
 
 if TYPE_CHECKING:
@@ -85,8 +86,13 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:
     stats: dict[str, Any] = {} if crawler._stats is None else crawler.stats.get_stats()
     if bootstrap_failed or not stats:
         return 1
+    feeds = crawler.get_extension(Feeds)
+    if feeds is not None and feeds.failures:
+        for uri, problem in feeds.failures.items():
+            _complain(f"can't write {uri!r}: {problem}")
+        return 1
     if any(key.startswith("feedexport/failed_count/") for key in stats):
-        _complain("an output could not be written: the log above says which")
+        _complain("an output could not be stored: the log says which")
         return 1
     failures: dict[str, str] = getattr(crawler.spider, "seed_failures", {})
     if failures and not stats.get("spider/seeds_fetched") and stats["finish_reason"] != "shutdown":

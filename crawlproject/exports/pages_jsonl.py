@@ -15,13 +15,12 @@ from __future__ import annotations
 
 from typing import IO, Any
 
-from scrapy.exporters import BaseItemExporter
-
+from crawlproject.exports.base import PageExporter
 from crawlproject.exports.files import ends_in_mid_line, local_path
 from crawlproject.exports.records import chosen_fields, json_encoder, record_of
 
 
-class PagesJsonLinesExporter(BaseItemExporter):
+class PagesJsonLinesExporter(PageExporter):
     def __init__(self, file: IO[bytes], **options: Any) -> None:
         super().__init__(**options)
         self.file = file
@@ -34,7 +33,7 @@ class PagesJsonLinesExporter(BaseItemExporter):
         if path is not None and ends_in_mid_line(path):
             self.file.write(b"\n")
 
-    def export_item(self, item: Any) -> None:
+    def take(self, item: Any) -> None:
         record = record_of(item)
         if self.chosen:
             record = {name: record[field] for field, name in self.chosen.items() if field in record}

@@ -96,7 +96,7 @@ def _plain_scalar(value: Any, nesting: int) -> Any:
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
         return value.isoformat()
     if is_item(value):
-        return _record_of_any(value, nesting)
+        return record_of(value) if type(value) is Page else _record_of_any(value, nesting)
     return _text(value)
 
 

@@ -17,8 +17,7 @@ from abc import abstractmethod
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
-from scrapy.exporters import BaseItemExporter
-
+from crawlproject.exports.base import PageExporter
 from crawlproject.exports.files import start_over
 from crawlproject.exports.records import chosen_fields, is_page, json_encoder, record_of
 from crawlproject.exports.spill import Spill
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Facts
 
 
-class SortedPagesExporter(BaseItemExporter):
+class SortedPagesExporter(PageExporter):
     """Collects items, and writes one document of them at the end.
 
     ``seeds`` may still grow while the crawl runs. ``options`` are Scrapy's own.
@@ -72,7 +71,7 @@ class SortedPagesExporter(BaseItemExporter):
         options.setdefault("started_at", crawler.stats.get_value("start_time"))
         return cls(file, **options)
 
-    def export_item(self, item: Any) -> None:
+    def take(self, item: Any) -> None:
         record = record_of(item)
         if is_page(record):
             self._pages.add(record["url"], self.condense(record))
@@ -82,11 +81,16 @@ class SortedPagesExporter(BaseItemExporter):
 
     def finish_exporting(self) -> None:
         try:
-            start_over(self.file)
-            self.write_document()
+            super().finish_exporting()
         finally:
             self._pages.close()
             self._others.close()
+
+    def complete(self) -> None:
+        start_over(self.file)
+        self.write_document()
+        # A full disk shows here at the latest.
+        self.file.flush()
 
     @abstractmethod
     def write_document(self) -> None:

@@ -63,12 +63,12 @@ _FAST_LENGTH = 250
 _MAX_HOST = 253
 _SHOWN = 100
 
-_NAME = r"[a-z0-9_-]{1,63}+(?:\.[a-z0-9_-]{1,63}+)*+"
-_HOST = re.compile(rf"{_NAME}|\[[0-9a-f:]+\]").fullmatch
+_HOST_NAME = r"[a-z0-9_-]{1,63}+(?:\.[a-z0-9_-]{1,63}+)*+"
+_HOST = re.compile(rf"{_HOST_NAME}|\[[0-9a-f:]+\]").fullmatch
 _PLAIN = "[A-Za-z0-9\\-._~!$&'()*+,=:@/]*+"
 _KEPT_ESCAPE = "%(?:[89A-F][0-9A-F]|2[0-9A-CF])"
 _CLEAN = re.compile(
-    rf"https?://{_NAME}(?::[1-9][0-9]*)?/{_PLAIN}(?:{_KEPT_ESCAPE}{_PLAIN})*+"
+    rf"https?://{_HOST_NAME}(?::[1-9][0-9]*)?/{_PLAIN}(?:{_KEPT_ESCAPE}{_PLAIN})*+"
 ).fullmatch
 _CLEAN_QUERY = re.compile(r"[A-Za-z0-9\-._~!$&()*+,;=:@/?]*").fullmatch
 _ODD_IN_PATH = re.compile(r"%(?:[0-9A-Fa-f]{2})?|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]")
@@ -169,7 +169,7 @@ class Canonicalizer:
         href = resolve(url, base)
         location, _, _ = href.partition("#")
         location, _, query = location.partition("?")
-        if len(location) > _FAST_LENGTH or "xn--" in location or not _CLEAN(location):
+        if len(location) > _FAST_LENGTH or not _CLEAN(location):
             location = self._location(url, location)
         if self.join_schemes and location.startswith("http://"):
             location = _as_https(location)
@@ -196,9 +196,6 @@ class Canonicalizer:
             )
         if port == "0":
             raise _refusal(url, "port 0 cannot be connected to; use 1 to 65535")
-        if "xn--" in host and not can_ada.can_parse(f"{scheme}://{host}/"):
-            # A few names encode to ASCII that does not decode again: no resolver knows them.
-            raise _refusal(url, f"{host!a} is no valid internationalised name")
 
         path = _ODD_IN_PATH.sub(_spell, path)
         if ";" in path:

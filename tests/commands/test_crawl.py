@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +17,6 @@ from tests.crawling import command_environment, scrapy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.site.fixture import Site
 
@@ -103,6 +103,21 @@ def test_a_seed_that_answers_500_is_said_and_gives_1(site: SiteFactory, tmp_path
     result = scrapy("crawl", "site", "-a", f"seed={server.url()}", *options, cwd=tmp_path)
     assert result.returncode == 1
     assert "could not be fetched: unexpected status 500" in error_line(result.stderr)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is full")
+@pytest.mark.parametrize("format_", ["json", "jsonl", "csv", "xml"])
+def test_a_full_disk_costs_that_output_alone_and_gives_1(
+    site: SiteFactory, tmp_path: Path, format_: str
+) -> None:
+    server = site({"generated": {"kind": "tree", "fan": 2, "depth": 1}})
+    options = ["-O", f"/dev/full:{format_}", "-O", "fine.json", "-s", "MONITORING_SUMMARY=False"]
+    result = scrapy("crawl", "site", "-a", f"seed={server.url()}", *options, cwd=tmp_path)
+    assert result.returncode == 1
+    assert error_line(result.stderr) == (
+        "scrapy crawl: error: can't write '/dev/full': No space left on device"
+    )
+    assert len(json.loads((tmp_path / "fine.json").read_text())["pages"]) == 3
 
 
 def start(server: Site, cwd: Path, *options: str) -> subprocess.Popen[str]:

@@ -219,6 +219,11 @@ def test_refusal_of_a_long_and_odd_url_is_short_and_printable() -> None:
     assert str(caught.value).isprintable()
 
 
+def test_what_is_no_text_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(TypeError):
+        canonicalize(b"http://example.com/")  # type: ignore[arg-type]
+
+
 def test_long_url_is_not_refused_here() -> None:
     url = f"{SITE}/{'a' * 10_000}?{'b' * 10_000}"
     assert canonicalize(url) == url
