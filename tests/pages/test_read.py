@@ -14,11 +14,11 @@ LEASE = Lease(
 )
 
 
-def html(body: str, status: int = 200, **headers: str) -> HtmlResponse:
+def html(body: str, headers: dict[str, str] | None = None, status: int = 200) -> HtmlResponse:
     return HtmlResponse(
         URL,
         status=status,
-        headers={"Content-Type": "text/html; charset=utf-8", **headers},
+        headers={"Content-Type": "text/html; charset=utf-8", **(headers or {})},
         body=body.encode(),
         request=Request(URL, meta={"fetch_ms": 12}),
     )
@@ -83,7 +83,7 @@ def test_the_title_is_one_line_of_text(markup: str, title: str | None) -> None:
 def test_noindex_is_read_from_the_page_and_its_headers(
     markup: str, headers: dict[str, str], noindex: bool
 ) -> None:
-    assert read(html(markup, **headers))["noindex"] is noindex
+    assert read(html(markup, headers))["noindex"] is noindex
 
 
 @pytest.mark.parametrize(
