@@ -1,8 +1,8 @@
 """``bench crawl``: pages per second of CPU, of this project and of a stock CrawlSpider.
 
 Both crawl the same generated site to the same JSON, in turns, so that a machine that gets
-slower meanwhile is slower for both. The best run of each counts, since whatever disturbs a
-run only adds to it. Start-up (the interpreter, imports, opening and closing the crawl) is
+slower meanwhile is slower for both. The least of each figure counts, since whatever disturbs
+a run only adds to it. Start-up (the interpreter, imports, opening and closing the crawl) is
 measured by crawling one page, and left out of the rates: it is the same for any site.
 """
 

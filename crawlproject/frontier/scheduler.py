@@ -27,7 +27,7 @@ from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.scope.depth import depth_limit_from
 from crawlproject.urls.canonical import host_of
-from crawlproject.urls.fingerprint import identity
+from crawlproject.urls.fingerprint import canonicalizer_from, identity
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import CallLaterResult
 
     from crawlproject.frontier.base import Frontier, Gatekeeper, Lease
+    from crawlproject.urls.canonical import Canonicalizer
 
 logger = logging.getLogger(__name__)
 
@@ -81,6 +82,7 @@ class FrontierScheduler(BaseScheduler):
         frontier: Frontier,
         gatekeeper: Gatekeeper,
         dupefilter: BaseDupeFilter,
+        canonicalizer: Canonicalizer,
         *,
         retry_backoff: float,
         max_questions: int,
@@ -91,6 +93,7 @@ class FrontierScheduler(BaseScheduler):
         self._frontier = frontier
         self._gatekeeper = gatekeeper
         self._dupefilter = dupefilter
+        self._canonicalizer = canonicalizer
         self._retry_backoff = retry_backoff
         self._max_questions = max_questions
         self._request_timeout = request_timeout
@@ -110,6 +113,7 @@ class FrontierScheduler(BaseScheduler):
             frontier,
             build_from_crawler(load_object(settings["FRONTIER_GATEKEEPER"]), crawler),
             build_from_crawler(load_object(settings["DUPEFILTER_CLASS"]), crawler),
+            canonicalizer_from(settings),
             retry_backoff=settings.getfloat("FRONTIER_RETRY_BACKOFF_SECONDS"),
             # Scrapy's 0 means no limit; every question is a request in flight.
             max_questions=settings.getint("CONCURRENT_REQUESTS") or 1000,
@@ -153,7 +157,7 @@ class FrontierScheduler(BaseScheduler):
             until = monotonic() + self._retry_backoff * 2 ** (retries - 1)
             self._frontier.release(lease, until)
             return True
-        url = identity(request)
+        url = identity(request, self._canonicalizer)
         if request.dont_filter:
             self._unfiltered += 1
             url = f"{url}#{self._unfiltered}"

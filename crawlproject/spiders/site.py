@@ -90,7 +90,10 @@ class SiteSpider(CrawlSpider):
             scope=scope,
             canonicalize=canonicalize,
             extractor=FastLinkExtractor(
-                canonicalizer=canonicalize, link_rels=settings.getlist("URLS_LINK_RELS")
+                canonicalizer=canonicalize,
+                link_rels=settings.getlist("URLS_LINK_RELS"),
+                token=settings["ROBOTSTXT_USER_AGENT"],
+                with_text=False,
             ),
             respects_nofollow=settings.getbool("URLS_RESPECT_NOFOLLOW"),
             redirects=Redirects(

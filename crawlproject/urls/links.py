@@ -46,7 +46,8 @@ class FastLinkExtractor:
     ``allow`` and ``deny`` are regular expressions searched in the canonical URL,
     ``restrict_css`` selects the parts of the page to look in, ``link_rels`` names the
     ``<link rel>`` values that count as links. ``token`` is the name that robots
-    directives may address the crawler by.
+    directives may address the crawler by. ``with_text=False`` leaves out the texts of the
+    links, which cost a quarter of the time.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class FastLinkExtractor:
         link_rels: str | Iterable[str] = (),
         canonicalizer: Canonicalizer | None = None,
         token: str | None = None,
+        with_text: bool = True,
     ) -> None:
         self._allow = _compiled(allow)
         self._deny = _compiled(deny)
@@ -78,6 +80,7 @@ class FastLinkExtractor:
         self._link_rels = frozenset(rel.lower() for rel in arg_to_iter(link_rels))
         self._canonicalize = canonicalizer or canonicalize
         self._token = token
+        self._with_text = with_text
         self._selector = self._make_selector()
         self._remembered: dict[tuple[str, str], str | None] = {}
 
@@ -100,7 +103,7 @@ class FastLinkExtractor:
         origin = "/".join(base.split("/", 3)[:3])
         nofollow_all = page_nofollow(response, self._token)
         # Links inside links repeat their text: a page that nests thousands gets no more of it.
-        text_left = 2 * len(response.body) + 1_000
+        text_left = 2 * len(response.body) + 1_000 if self._with_text else 0
         links: list[Link] = []
         by_url: dict[str, Link] = {}
         for node in self._nodes(response):

@@ -142,9 +142,13 @@ def test_a_crawl_is_compared_with_the_site_too() -> None:
     ]
 
 
-def test_rates_leave_start_up_out_and_the_cheapest_run_counts() -> None:
-    cheap, dear = Cost(3.0, 2.0, 80.0), Cost(2.5, 4.0, 90.0)
-    result = Result(100, best([dear, cheap]), Cost(1.0, 1.0, 60.0))
+def test_the_least_of_each_figure_counts() -> None:
+    runs = [Cost(3.0, 2.0, 80.0), Cost(2.5, 4.0, 90.0)]
+    assert best(runs) == Cost(2.5, 2.0, 80.0)
+
+
+def test_rates_leave_start_up_out() -> None:
+    result = Result(100, Cost(3.0, 2.0, 80.0), Cost(1.0, 1.0, 60.0))
     assert result.pages_per_cpu_second == 100
     assert result.cpu_ms_a_page == 10
     assert result.pages_per_second == 50
