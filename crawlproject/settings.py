@@ -107,6 +107,7 @@ FEED_EXPORTERS = {
 MONITORING_PROGRESS = True  # a live line, when standard error is a terminal
 MONITORING_SUMMARY = True  # a table at the end, on standard error
 LOG_LEVEL = "WARNING"
+LOG_FORMATTER = "crawlproject.monitoring.logs.SparingLogFormatter"
 STATS_DUMP = True
 
 # --- wiring. Ours leave gaps of 10 and more, for what a team adds between.
@@ -125,6 +126,7 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
 SPIDER_MIDDLEWARES: dict[str, int | None] = {
     "crawlproject.frontier.leases.LeaseMiddleware": 10,
     "crawlproject.scope.depth.DepthMiddleware": 900,
+    "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
     "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
     "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,

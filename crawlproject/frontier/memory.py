@@ -269,16 +269,24 @@ class MemoryFrontier:
         self._move(entry, State.FAILED if lease.failed else State.DONE)
         if lease.redirect is not None:
             self._commit_redirect(entry, lease.redirect)
-        elif lease.found:
-            step = entry.way.step(entry.url)
-            entry.children = [
-                child
-                for candidate in lease.found
-                if (child := self._offer(candidate, step)) is not entry
-                and candidate.reason != NOFOLLOW
-            ]
-            self._unsettled[entry.way.depth].append(entry)
+        else:
+            self._commit_links(entry, lease.found)
         self._settle()
+
+    def _commit_links(self, entry: Entry, found: list[Candidate]) -> None:
+        entries = self._entries
+        step = entry.way.step(entry.url)
+        children = []
+        for candidate in found:
+            child = entries.get(candidate.url)
+            # Most links of a page lead where others have led before, and change nothing.
+            if child is None or step < child.way or child.reason is not None:
+                child = self._offer(candidate, step)
+            if candidate.reason != NOFOLLOW:
+                children.append(child)
+        if entry.way.depth > self._floor:
+            entry.children = children
+            self._unsettled[entry.way.depth].append(entry)
 
     def _commit_redirect(self, entry: Entry, target_url: str) -> None:
         entry.target = target = self._offer(Candidate(target_url), entry.way.hop())

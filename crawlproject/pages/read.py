@@ -47,8 +47,13 @@ def page_of(lease: Lease) -> Page:
 
 
 def read_page(
-    response: Response, lease: Lease, links: list[str], canonicalize: Callable[..., str]
+    response: Response,
+    lease: Lease,
+    links: list[str],
+    canonicalize: Callable[..., str],
+    token: str | None = None,
 ) -> Page:
+    """The page of an answer. ``token`` is the name by which a site may address the crawler."""
     page = page_of(lease)
     page.status_code = response.status
     page.bytes = len(response.body)
@@ -60,7 +65,7 @@ def read_page(
     elif is_readable(response):
         page.links = links
         page.title = _title(response)
-        page.noindex = "noindex" in robots_directives(response)
+        page.noindex = "noindex" in robots_directives(response, token)
         page.canonical = _canonical(response, lease.url, canonicalize)
     return page
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
+    from scrapy.http import HtmlResponse, Response
     from scrapy.link import Link
     from scrapy.linkextractors import LinkExtractor
     from scrapy.settings import BaseSettings
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from crawlproject.frontier.base import Frontier, Lease
     from crawlproject.items import Page
+
+    ProcessLinks = Callable[[list[Link]], list[Link]]
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +51,7 @@ class SiteSpider(CrawlSpider):
         canonicalize: Callable[..., str],
         respects_nofollow: bool,
         redirects: Redirects,
+        token: str | None,
         **kwargs: Any,
     ) -> None:
         # Scrapy's annotation names one extractor; its code asks for extract_links() only.
@@ -60,6 +63,7 @@ class SiteSpider(CrawlSpider):
         self.canonicalize = canonicalize
         self._respects_nofollow = respects_nofollow
         self._redirects = redirects
+        self._token = token
         # The links of the response in hand: a rule's process_links is told nothing else.
         self._links: list[Link] = []
         # Why seeds were not fetched.
@@ -84,6 +88,7 @@ class SiteSpider(CrawlSpider):
         )
         guard(scope)
         canonicalize = canonicalizer_from(settings)
+        token = settings["ROBOTSTXT_USER_AGENT"]
         spider = super().from_crawler(
             crawler,
             seeds=seeds,
@@ -92,10 +97,11 @@ class SiteSpider(CrawlSpider):
             extractor=FastLinkExtractor(
                 canonicalizer=canonicalize,
                 link_rels=settings.getlist("URLS_LINK_RELS"),
-                token=settings["ROBOTSTXT_USER_AGENT"],
+                token=token,
                 with_text=False,
             ),
             respects_nofollow=settings.getbool("URLS_RESPECT_NOFOLLOW"),
+            token=token,
             redirects=Redirects(
                 canonicalize,
                 scope,
@@ -136,7 +142,8 @@ class SiteSpider(CrawlSpider):
             links = await self.find_links(response) if is_readable(response) else []
             # Links before the page: they are finished together, when the page is through.
             lease.found = self._candidates(links)
-            page = read_page(response, lease, [link.url for link in links], self.canonicalize)
+            urls = [link.url for link in links]
+            page = read_page(response, lease, urls, self.canonicalize, self._token)
         except Exception as error:
             # Whatever a site sends, it costs one page at most.
             if not isinstance(error, Verdict):
@@ -151,13 +158,14 @@ class SiteSpider(CrawlSpider):
     async def find_links(self, response: Response) -> list[Link]:
         """The links of an HTML page, in page order."""
         self._links = []
-        for request in self._requests_to_follow(response):
-            raise TypeError(f"a rule made {request} of a link: process_links keeps them all")
+        for rule in self._rules:
+            links = rule.link_extractor.extract_links(cast("HtmlResponse", response))
+            cast("ProcessLinks", rule.process_links)(links)
         return self._links
 
     def admit_links(self, links: list[Link]) -> list[Link]:
         """Keep the links for the frontier. None becomes a Request: it makes them when due."""
-        self._links = links
+        self._links += links
         return []
 
     def page_failed(self, failure: Failure) -> Iterator[Page]:
@@ -171,11 +179,12 @@ class SiteSpider(CrawlSpider):
     def _candidates(self, links: list[Link]) -> list[Candidate]:
         known = self.frontier.known
         reason_of = self.scope.reason
+        respects_nofollow = self._respects_nofollow
         candidates = []
         for link in links:
             url = link.url
             reason = None if known(url) else reason_of(url)
-            if reason is None and link.nofollow and self._respects_nofollow:
+            if reason is None and respects_nofollow and link.nofollow:
                 reason = NOFOLLOW
             candidates.append(Candidate(url, reason))
         return candidates

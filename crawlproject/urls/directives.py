@@ -7,6 +7,7 @@ the stricter word counts.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from scrapy.http import HtmlResponse
 
@@ -21,8 +22,19 @@ if TYPE_CHECKING:
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
 
+# Asked for twice a page: for its links, and for the page itself.
+_directives: WeakKeyDictionary[Response, tuple[str | None, frozenset[str]]] = WeakKeyDictionary()
+
+
 def robots_directives(response: Response, token: str | None = None) -> frozenset[str]:
     """The directives in lower case; ``none`` is given as what it means: noindex, nofollow."""
+    known = _directives.get(response)
+    if known is None or known[0] != token:
+        known = _directives[response] = token, _read_directives(response, token)
+    return known[1]
+
+
+def _read_directives(response: Response, token: str | None) -> frozenset[str]:
     agents = {"robots"} if token is None else {"robots", token.lower()}
     found: set[str] = set()
     for header in response.headers.getlist("X-Robots-Tag"):

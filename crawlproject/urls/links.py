@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     Patterns: TypeAlias = str | re.Pattern[str] | Iterable[str | re.Pattern[str]]
 
 # Navigation links come back on every page of a site; what they resolve to is remembered.
-_REMEMBERED = 16_384
+_REMEMBERED = 8_192
 _REMEMBERED_LENGTH = 512
+_REMEMBERED_ORIGINS = 64
 _UNKNOWN = "unknown"
 
 _NAME = re.compile(r"\*|[A-Za-z][A-Za-z0-9-]*").fullmatch
@@ -82,7 +83,7 @@ class FastLinkExtractor:
         self._token = token
         self._with_text = with_text
         self._selector = self._make_selector()
-        self._remembered: dict[tuple[str, str], str | None] = {}
+        self._remembered: dict[str, dict[str, str | None]] = {}
 
     def _make_selector(self) -> str:
         # A node must match once only, or it would be found twice.
@@ -100,17 +101,24 @@ class FastLinkExtractor:
         if not isinstance(response, HtmlResponse):
             return []
         base = base_url(response)
-        origin = "/".join(base.split("/", 3)[:3])
         nofollow_all = page_nofollow(response, self._token)
+        remembered = self._remembered_of("/".join(base.split("/", 3)[:3]))
         # Links inside links repeat their text: a page that nests thousands gets no more of it.
         text_left = 2 * len(response.body) + 1_000 if self._with_text else 0
         links: list[Link] = []
         by_url: dict[str, Link] = {}
         for node in self._nodes(response):
             attributes = node.attributes
-            for value in self._hrefs(node.tag, attributes):
+            if node.tag in self._plain_tags:
+                # The usual case, without the cost of a call.
+                values: Iterable[str | None] = (attributes["href"],) if "href" in attributes else ()
+            else:
+                values = self._values(node.tag, attributes)
+            for value in values:
                 href = value or ""
-                url = self._resolve(href, base, origin)
+                url = remembered.get(href, _UNKNOWN)
+                if url is _UNKNOWN:
+                    url = self._resolve(href, base, remembered)
                 if url is None:
                     continue
                 nofollow = nofollow_all or (
@@ -146,10 +154,8 @@ class FastLinkExtractor:
         }
         return found.values()
 
-    def _hrefs(self, tag: str | None, attributes: dict[str, str | None]) -> Iterable[str | None]:
-        if tag in self._plain_tags:
-            # The usual case, without the cost of a loop.
-            return (attributes["href"],) if "href" in attributes else ()
+    def _values(self, tag: str | None, attributes: dict[str, str | None]) -> Iterable[str | None]:
+        """What an element that is no plain link refers to."""
         if tag == "meta":
             return _refresh_targets(attributes)
         if tag == "link" and not self._link_rels.isdisjoint(_words(attributes.get("rel"))):
@@ -158,16 +164,22 @@ class FastLinkExtractor:
             return [attributes[name] for name in self._attrs if name in attributes]
         return ()
 
-    def _resolve(self, href: str, base: str, origin: str) -> str | None:
-        known = self._remembered.get((origin, href), _UNKNOWN)
-        if known is not _UNKNOWN:
-            return known
+    def _remembered_of(self, origin: str) -> dict[str, str | None]:
+        """What links of this origin resolve to; of a few origins, and a bounded number each."""
+        remembered = self._remembered.get(origin)
+        if remembered is None:
+            if len(self._remembered) >= _REMEMBERED_ORIGINS:
+                self._remembered.clear()
+            remembered = self._remembered[origin] = {}
+        return remembered
+
+    def _resolve(self, href: str, base: str, remembered: dict[str, str | None]) -> str | None:
         url = self._wanted(href, base)
         # These mean the same on every page of the origin; others depend on the whole base.
         if href.startswith(("/", "https://", "http://")) and len(href) <= _REMEMBERED_LENGTH:
-            if len(self._remembered) >= _REMEMBERED:
-                self._remembered.clear()
-            self._remembered[origin, href] = url
+            if len(remembered) >= _REMEMBERED:
+                remembered.clear()
+            remembered[href] = url
         return url
 
     def _wanted(self, href: str, base: str) -> str | None:

@@ -9,7 +9,7 @@ from scrapy.link import Link
 from scrapy.linkextractors import LinkExtractor
 
 from crawlproject.urls.canonical import Canonicalizer, canonicalize
-from crawlproject.urls.links import _REMEMBERED, FastLinkExtractor
+from crawlproject.urls.links import _REMEMBERED, _REMEMBERED_ORIGINS, FastLinkExtractor
 
 SITE = "http://example.com"
 URL = f"{SITE}/dir/page"
@@ -115,9 +115,13 @@ def test_memory_of_links_is_bounded() -> None:
     extractor = FastLinkExtractor()
     body = "".join(f"<a href=/{number}></a>" for number in range(_REMEMBERED + 100))
     assert len(extractor.extract_links(page(body))) == _REMEMBERED + 100
-    assert len(extractor._remembered) <= _REMEMBERED
-    extractor.extract_links(page(f"<a href=/{'x' * 5_000}>"))
-    assert all(len(href) < 5_000 for _, href in extractor._remembered)
+    for number in range(_REMEMBERED_ORIGINS + 10):
+        response = HtmlResponse(f"http://{number}.org/", body=f"<a href=/{'x' * 5_000}>".encode())
+        extractor.extract_links(response)
+    assert len(extractor._remembered) <= _REMEMBERED_ORIGINS
+    for remembered in extractor._remembered.values():
+        assert len(remembered) <= _REMEMBERED
+        assert all(len(href) < 5_000 for href in remembered)
 
 
 def test_fragment_is_kept_beside_the_address() -> None:
