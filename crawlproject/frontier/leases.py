@@ -49,8 +49,7 @@ class LeaseGuard:
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         lease = request.meta.get(LEASE)
-        if lease is not None and request.errback is None:
-            # Nobody will speak of it again.
+        if lease is not None and lease.request is not None:
             lease.failed = True
             end(lease, self._crawler)
 
@@ -63,6 +62,9 @@ class LeaseGuard:
             now = monotonic()
             request.meta[FETCH_MS] = round((now - request.meta[FETCH_STARTED]) * 1000)
             frontier_of(self._crawler).landed(lease, now)
+            if lease.request is not None:
+                # A request of the spider's own: what becomes of its answer is the spider's.
+                end(lease, self._crawler)
 
 
 class LeaseMiddleware:

@@ -150,9 +150,9 @@ class FrontierScheduler(BaseScheduler):
         return None
 
     def enqueue_request(self, request: Request) -> bool:
-        lease = request.meta.get(LEASE)
+        lease = request.meta.pop(LEASE, None)
         retries = request.meta.get("retry_times", 0)
-        if lease is not None and retries > lease.attempts:
+        if lease is not None and not lease.is_ended and retries > lease.attempts:
             lease.attempts = retries
             until = monotonic() + self._retry_backoff * 2 ** (retries - 1)
             self._frontier.release(lease, until)

@@ -1,1 +1,1 @@
-
+"""From a response to a Page."""

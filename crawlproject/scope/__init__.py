@@ -1,1 +1,1 @@
-
+"""Which URLs belong to the crawl, and why one does not."""

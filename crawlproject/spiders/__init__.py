@@ -1,1 +1,1 @@
-
+"""The site spider: its arguments, seeds and redirects."""

@@ -1,0 +1,97 @@
+"""The order of the rooms: each imports only from itself and from earlier ones."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "crawlproject"
+
+# What every room may use, then the rooms in the order of a URL's way, then who looks on.
+COMMON = ("errors", "failures", "items")
+ROOMS = (
+    "urls",
+    "scope",
+    "frontier",
+    "politeness",
+    "pages",
+    "pipelines",
+    "exports",
+    "spiders",
+    "monitoring",
+    "commands",
+    "api",
+)
+# Stand alone.
+OTHERS = {"demo", "__pycache__"}
+
+
+def imported_rooms(path: Path) -> set[str]:
+    modules: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            modules.add(node.module)
+            modules.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            modules.update(alias.name for alias in node.names)
+    names = {module.split(".")[1] for module in modules if module.startswith("crawlproject.")}
+    return names & {*ROOMS, *OTHERS}
+
+
+def test_every_folder_is_a_room_with_a_place_in_the_order() -> None:
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
+    assert folders - OTHERS == set(ROOMS)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_from_earlier_ones(room: str) -> None:
+    allowed = set(ROOMS[: ROOMS.index(room) + 1])
+    for path in (PACKAGE / room).rglob("*.py"):
+        assert imported_rooms(path) <= allowed, path
+
+
+@pytest.mark.parametrize("name", COMMON)
+def test_what_all_rooms_share_imports_none_of_them(name: str) -> None:
+    assert imported_rooms(PACKAGE / f"{name}.py") == set()
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_says_what_it_is_for(room: str) -> None:
+    assert ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text()))
+
+
+PURE = (
+    "urls/canonical.py",
+    "urls/tame.py",
+    "scope/scope.py",
+    "scope/internal.py",
+    "frontier/base.py",
+    "frontier/hosts.py",
+    "frontier/entry.py",
+    "frontier/budget.py",
+    "frontier/memory.py",
+    "spiders/values.py",
+    "api/order.py",
+    "exports/cells.py",
+    "exports/lastmod.py",
+    "monitoring/tally.py",
+    "monitoring/line.py",
+)
+
+
+@pytest.mark.parametrize("module", PURE)
+def test_a_pure_module_knows_neither_scrapy_nor_a_clock(module: str) -> None:
+    imports = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse((PACKAGE / module).read_text()))
+        for name in (
+            [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else []
+        )
+    }
+    assert not imports & {"scrapy", "twisted", "asyncio", "time", "socket", "os"}
