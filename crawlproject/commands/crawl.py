@@ -12,6 +12,7 @@ from __future__ import annotations
 import gc
 import logging
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands import crawl
@@ -25,6 +26,7 @@ from crawlproject.exports.outputs import check_outputs
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -64,9 +66,9 @@ class Command(crawl.Command):
             _complain(str(error))
             self.exitcode = 2
             return
-        _collect_less_garbage()
-        self.crawler_process.crawl(crawler, **opts.spargs)
-        self.crawler_process.start()
+        with _less_garbage_collection():
+            self.crawler_process.crawl(crawler, **opts.spargs)
+            self.crawler_process.start()
         self.exitcode = _exit_status(crawler, self.crawler_process.bootstrap_failed)
 
     def _spider_class(self, args: list[str]) -> type[Spider]:
@@ -84,10 +86,17 @@ class Command(crawl.Command):
         check_outputs(crawler.settings.getdict("FEEDS"))
 
 
-def _collect_less_garbage() -> None:
+@contextmanager
+def _less_garbage_collection() -> Iterator[None]:
     """Spare the collector what lives as long as the crawl: a tenth of its processor time."""
+    thresholds = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
 
 
 def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:

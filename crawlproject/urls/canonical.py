@@ -11,6 +11,7 @@ Only what cannot change the meaning is touched. Reserved characters stay as they
 
 from __future__ import annotations
 
+import atexit
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -116,6 +117,11 @@ def _parse_base(base: str) -> can_ada.URL | None:
         return can_ada.parse(_SURROGATE.sub("\ufffd", base))
     except ValueError:
         return None
+
+
+# At the end of a process that is in a hurry (Ctrl-C twice), can_ada complains of its
+# objects that are still alive.
+atexit.register(_parse_base.cache_clear)
 
 
 def _why_unparsable(url: str, base: str | None) -> str:
