@@ -71,6 +71,7 @@ PURE = (
     "frontier/hosts.py",
     "frontier/entry.py",
     "frontier/budget.py",
+    "frontier/census.py",
     "frontier/memory.py",
     "spiders/values.py",
     "api/order.py",

@@ -46,22 +46,11 @@ def crawl(
     ``extract_links(content, base)``: URLs, relative ones too.
     ``is_allowed(url)``: asked once before a page is fetched, in place of robots.txt.
     """
+    arguments = locals()
     from crawlproject.api.order import breadth_first
     from crawlproject.api.run import Options, run
 
-    options = Options(
-        start_url,
-        max_depth,
-        max_workers,
-        per_host_concurrency,
-        per_host_delay_s,
-        tuple(allow_domains or ()),
-        frontier_capacity,
-        http_get,
-        extract_links,
-        is_allowed,
-    )
-    results = list(run(options, with_content=True))
+    results = list(run(Options(**arguments), with_content=True))
     contents = {result.page.url: result.content for result in results}
     pages = breadth_first([result.page for result in results])
     return [(page.url, page.depth, contents[page.url]) for page in pages if page.error is None]
@@ -84,18 +73,7 @@ def crawl_pages(
 
     Leaving the loop early ends the crawl.
     """
+    arguments = locals()
     from crawlproject.api.run import Options, run
 
-    options = Options(
-        start_url,
-        max_depth,
-        max_workers,
-        per_host_concurrency,
-        per_host_delay_s,
-        tuple(allow_domains or ()),
-        frontier_capacity,
-        http_get,
-        extract_links,
-        is_allowed,
-    )
-    return (result.page for result in run(options, with_content=False))
+    return (result.page for result in run(Options(**arguments), with_content=False))

@@ -33,7 +33,7 @@ class Options:
     max_workers: int
     per_host_concurrency: int
     per_host_delay_s: float
-    allow_domains: tuple[str, ...]
+    allow_domains: Iterable[str] | None
     frontier_capacity: int
     http_get: Callable[[str], Any] | None
     extract_links: Callable[[Any, str], Iterable[str]] | None
@@ -152,7 +152,7 @@ def _settings(options: Options) -> Settings:
         "CONCURRENT_REQUESTS": options.max_workers,
         "CONCURRENT_REQUESTS_PER_DOMAIN": options.per_host_concurrency,
         "DOWNLOAD_DELAY": options.per_host_delay_s,
-        "SCOPE_ALLOW": list(options.allow_domains),
+        "SCOPE_ALLOW": list(options.allow_domains or ()),
         "FRONTIER_CAPACITY": options.frontier_capacity,
         "MONITORING_PROGRESS": False,
         "MONITORING_SUMMARY": False,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, Counts, Facts, Lease, Skip, State
 from crawlproject.frontier.budget import PageBudget
+from crawlproject.frontier.census import Census
 from crawlproject.frontier.entry import Entry, Way, loop_of, sources_of
 from crawlproject.frontier.hosts import HostGate
 
@@ -54,26 +55,22 @@ class MemoryFrontier:
         self._gate: HostGate[Entry] = HostGate(limits, Entry.is_queued_at)
         self._flying: set[str] = set()
         self._delayed: list[tuple[float, Entry]] = []
-        self._states: Counter[State] = Counter()
-        self._reasons: Counter[str] = Counter()
+        self._census = Census()
         self._judges: dict[str, Callable[[str], str | None]] = {}
         self._ranks = 0
         # Finished, but the queue has no room for the links.
         self._waiting_for_room: deque[Lease] = deque()
-        # Open entries by depth, the smallest such depth, and done entries still below it.
-        self._open_at: Counter[int] = Counter()
-        self._floor = 0
-        self._deepest = 0
+        # Done entries by depth, to which a shorter way may still be found.
         self._unsettled: defaultdict[int, list[Entry]] = defaultdict(list)
 
     # --- what comes in
 
     def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> int:
-        queued = self._states[State.QUEUED]
+        queued = self._census.queued
         for candidate in candidates:
             self._offer(candidate, Way(depth))
         self._fill_budget()
-        return self._states[State.QUEUED] - queued
+        return self._census.queued - queued
 
     def known(self, url: str) -> bool:
         return url in self._entries
@@ -157,7 +154,7 @@ class MemoryFrontier:
 
     def exhausted(self) -> bool:
         beyond_budget = self._budget.beyond if self._budget else 0
-        return not self._states[State.LEASED] and self._states[State.QUEUED] == beyond_budget
+        return not self._census.leased and self._census.queued == beyond_budget
 
     def facts(self, url: str) -> Facts | None:
         entry = self._entries.get(url)
@@ -171,13 +168,7 @@ class MemoryFrontier:
                 yield Skip(entry.url, entry.reason, entry.way.depth, entry.way.referrer or None)
 
     def counts(self) -> Counts:
-        return Counts(
-            queued=self._states[State.QUEUED],
-            leased=self._states[State.LEASED],
-            done=self._states[State.DONE],
-            failed=self._states[State.FAILED],
-            skipped={reason: count for reason, count in self._reasons.items() if count},
-        )
+        return self._census.counts()
 
     def depths(self) -> dict[int, int]:
         pages = (
@@ -218,9 +209,7 @@ class MemoryFrontier:
         self._queue(entry)
 
     def _skip(self, entry: Entry, reason: str) -> None:
-        self._move(entry, State.SKIPPED)
-        entry.reason = reason
-        self._reasons[reason] += 1
+        self._move(entry, State.SKIPPED, reason)
 
     def _improve(self, entry: Entry, way: Way) -> None:
         """Take the better way, and pass it on to what lies behind."""
@@ -230,11 +219,7 @@ class MemoryFrontier:
             if not way < entry.way:
                 continue
             is_shorter = way.depth < entry.way.depth
-            if is_shorter and entry.is_open:
-                self._open_at[entry.way.depth] -= 1
-                self._open_at[way.depth] += 1
-                self._floor = min(self._floor, way.depth)
-            entry.way = way
+            self._census.take_way(entry, way)
             if entry.reason is not None:
                 if entry.reason == DEPTH:
                     self._enter(entry)
@@ -249,16 +234,15 @@ class MemoryFrontier:
 
     def _settle(self) -> None:
         """Forget the links of the pages that no shorter way can reach any more."""
-        while self._floor < self._deepest and not self._open_at[self._floor]:
-            self._floor += 1
-        for depth in [depth for depth in self._unsettled if depth <= self._floor]:
+        floor = self._census.floor()
+        for depth in [depth for depth in self._unsettled if depth <= floor]:
             for entry in self._unsettled.pop(depth):
                 entry.children = None
 
     # --- commits: a page, its links and its state, as one
 
     def _commit_what_fits(self) -> None:
-        while self._waiting_for_room and self._states[State.QUEUED] < self._capacity:
+        while self._waiting_for_room and self._census.queued < self._capacity:
             self._commit(self._waiting_for_room.popleft())
         while self._budget and (lease := self._budget.next_answer()):
             self._commit(lease)
@@ -284,7 +268,7 @@ class MemoryFrontier:
                 child = self._offer(candidate, step)
             if candidate.reason != NOFOLLOW:
                 children.append(child)
-        if entry.way.depth > self._floor:
+        if entry.way.depth > self._census.floor():
             entry.children = children
             self._unsettled[entry.way.depth].append(entry)
 
@@ -329,21 +313,7 @@ class MemoryFrontier:
             self._flying.remove(lease.url)
             self._gate.withdraw(lease.host)
 
-    def _move(self, entry: Entry, state: State) -> None:
-        """Change the state, and every count that depends on it."""
-        if entry.reason is not None:
-            self._reasons[entry.reason] -= 1
-            entry.reason = None
-        depth = entry.way.depth
+    def _move(self, entry: Entry, state: State, reason: str | None = None) -> None:
         if self._budget is not None and state is State.QUEUED and not entry.released:
             self._budget.beyond += 1
-        if entry.state is not None:
-            self._states[entry.state] -= 1
-            if entry.is_open:
-                self._open_at[depth] -= 1
-        entry.state = state
-        self._states[state] += 1
-        if entry.is_open:
-            self._open_at[depth] += 1
-            self._floor = min(self._floor, depth)
-            self._deepest = max(self._deepest, depth)
+        self._census.move(entry, state, reason)

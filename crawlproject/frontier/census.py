@@ -1,0 +1,73 @@
+"""How many URLs are in which state, and up to which depth the crawl is settled. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from crawlproject.frontier.base import Counts, State
+
+if TYPE_CHECKING:
+    from crawlproject.frontier.entry import Entry, Way
+
+
+class Census:
+    """The only one that changes the state of an entry, so that the counts are always right."""
+
+    def __init__(self) -> None:
+        self._states: Counter[State] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._open_at: Counter[int] = Counter()
+        self._floor = 0
+        self._deepest = 0
+
+    @property
+    def queued(self) -> int:
+        return self._states[State.QUEUED]
+
+    @property
+    def leased(self) -> int:
+        return self._states[State.LEASED]
+
+    def floor(self) -> int:
+        """The smallest depth at which a URL is open: no shorter way can be found any more to
+        a page at this depth or less.
+        """
+        while self._floor < self._deepest and not self._open_at[self._floor]:
+            self._floor += 1
+        return self._floor
+
+    def move(self, entry: Entry, state: State, reason: str | None = None) -> None:
+        if entry.state is not None:
+            self._states[entry.state] -= 1
+        if entry.reason is not None:
+            self._reasons[entry.reason] -= 1
+        if entry.is_open:
+            self._open_at[entry.way.depth] -= 1
+        entry.state = state
+        entry.reason = reason
+        self._states[state] += 1
+        if reason is not None:
+            self._reasons[reason] += 1
+        if entry.is_open:
+            self._open(entry.way.depth)
+
+    def take_way(self, entry: Entry, way: Way) -> None:
+        if entry.is_open:
+            self._open_at[entry.way.depth] -= 1
+            self._open(way.depth)
+        entry.way = way
+
+    def counts(self) -> Counts:
+        return Counts(
+            queued=self._states[State.QUEUED],
+            leased=self._states[State.LEASED],
+            done=self._states[State.DONE],
+            failed=self._states[State.FAILED],
+            skipped={reason: count for reason, count in self._reasons.items() if count},
+        )
+
+    def _open(self, depth: int) -> None:
+        self._open_at[depth] += 1
+        self._floor = min(self._floor, depth)
+        self._deepest = max(self._deepest, depth)
