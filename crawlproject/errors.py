@@ -16,6 +16,7 @@ class BadArgument(BadInput):
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(f"{name}: {problem}")
         self.name = name
+        self.problem = problem
 
 
 class BadOutput(BadInput):

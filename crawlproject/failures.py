@@ -48,6 +48,22 @@ _KINDS: tuple[tuple[type[BaseException], str], ...] = (
 )
 
 
+_MEANINGS = {
+    "timeout": "no complete answer in time",
+    "dns": "its name has no address",
+    "connection refused": "nobody listens there",
+    "tls": "no secure connection, or a certificate that can't be trusted",
+    "robots": "robots.txt forbids it",
+    "internal address": "it is in a private network",
+}
+
+
+def explain(error: str) -> str:
+    """A page's error, with what it means where the word alone may puzzle."""
+    meaning = _MEANINGS.get(error)
+    return f"{error} ({meaning})" if meaning else error
+
+
 class Verdict(IgnoreRequest):
     """The outcome is known without asking the server."""
 

@@ -56,7 +56,7 @@ REDIRECT_MAX_TIMES = 20  # redirects in a row
 
 USER_AGENT = "crawlproject/0.1 (+https://crawlproject.example/bot)"  # who asks, and a contact
 ROBOTSTXT_OBEY = True
-ROBOTSTXT_USER_AGENT = "crawlproject"  # the name that robots.txt rules are matched with
+ROBOTSTXT_USER_AGENT: str | None = None  # the name in robots.txt; by default USER_AGENT's first
 POLITENESS_ROBOTS_MAX_BYTES = 1024 * 1024  # of a robots.txt; the rest is not read
 POLITENESS_MAX_CRAWL_DELAY_SECONDS = 60.0  # a longer Crawl-delay is cut to this, with a warning
 POLITENESS_FAST_LOOPBACK = True  # a crawl of this machine's own servers needs no delay
@@ -93,6 +93,10 @@ CONCURRENT_ITEMS = 1
 # --- outputs
 
 FEED_EXPORT_ENCODING = "utf-8"
+FEED_STORAGES = {
+    "": "crawlproject.exports.storage.ReplacingFileStorage",
+    "file": "crawlproject.exports.storage.ReplacingFileStorage",
+}
 FEED_EXPORTERS = {
     "json": "crawlproject.exports.sitemap_json.SitemapJsonExporter",
     "jsonl": "crawlproject.exports.pages_jsonl.PagesJsonLinesExporter",
@@ -118,7 +122,6 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
     # Each of these costs a call a request, and has nothing to do here.
-    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
     "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,

@@ -12,6 +12,7 @@ the failure of one page, not of the crawl. Ctrl-C ends a crawl early, with what 
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from crawlproject.items import Page
 
 __all__ = ["crawl", "crawl_pages"]
+
+logger = logging.getLogger(__name__)
 
 
 def crawl(
@@ -51,6 +54,9 @@ def crawl(
     from crawlproject.api.run import Options, run
 
     results = list(run(Options(**arguments), with_content=True))
+    if not any(result.page.error is None for result in results):
+        for result in results[:1]:
+            logger.warning("%s could not be fetched: %s", result.page.url, result.page.error)
     contents = {result.page.url: result.content for result in results}
     pages = breadth_first([result.page for result in results])
     return [(page.url, page.depth, contents[page.url]) for page in pages if page.error is None]

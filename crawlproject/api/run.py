@@ -14,6 +14,7 @@ from scrapy.settings import Settings
 
 from crawlproject.api import reactor
 from crawlproject.api.caller import CONTENT, CallerSpider, Functions, use_functions
+from crawlproject.errors import BadArgument
 from crawlproject.items import Page
 from crawlproject.scope.resolver import GuardedResolver
 from crawlproject.spiders import arguments
@@ -22,6 +23,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from scrapy.crawler import Crawler
+
+
+# The arguments behind the settings, for messages.
+_ARGUMENTS = {
+    "SEEDS": "start_url",
+    "DEPTH_LIMIT": "max_depth",
+    "CONCURRENT_REQUESTS": "max_workers",
+    "CONCURRENT_REQUESTS_PER_DOMAIN": "per_host_concurrency",
+    "DOWNLOAD_DELAY": "per_host_delay_s",
+    "SCOPE_ALLOW": "allow_domains",
+    "FRONTIER_CAPACITY": "frontier_capacity",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +66,11 @@ class End(NamedTuple):
 
 def run(options: Options, *, with_content: bool) -> Iterator[Result]:
     settings = _settings(options)
-    # Now, in the caller's thread and at the call, not at the first result.
-    arguments.apply({}, settings.copy())
+    try:
+        # Now, in the caller's thread and at the call, not at the first result.
+        arguments.apply({}, settings.copy())
+    except BadArgument as error:
+        raise BadArgument(_ARGUMENTS.get(error.name, error.name), error.problem) from None
     reactor.require_other_thread()
     return _results(options, settings, with_content)
 
@@ -125,7 +141,8 @@ class _Crawl:
         )
         use_functions(crawler, functions)
         crawler.signals.connect(self._page_done, signals.item_scraped)
-        GuardedResolver.from_crawler(crawler, reactor.installed()).install_on_reactor()
+        if not isinstance(reactor.installed().nameResolver, GuardedResolver):
+            GuardedResolver.from_crawler(crawler, reactor.installed()).install_on_reactor()
         try:
             await runner.crawl(crawler)
         finally:
@@ -145,6 +162,7 @@ def _settings(options: Options) -> Settings:
     settings = Settings()
     settings.setmodule("crawlproject.settings", priority="project")
     seeds_only = options.max_depth == 0
+    allowed = options.allow_domains or ()
     ours: dict[str, Any] = {
         "SEEDS": [options.start_url],
         "SCOPE_SEEDS_ONLY": seeds_only,
@@ -152,7 +170,7 @@ def _settings(options: Options) -> Settings:
         "CONCURRENT_REQUESTS": options.max_workers,
         "CONCURRENT_REQUESTS_PER_DOMAIN": options.per_host_concurrency,
         "DOWNLOAD_DELAY": options.per_host_delay_s,
-        "SCOPE_ALLOW": list(options.allow_domains or ()),
+        "SCOPE_ALLOW": [allowed] if isinstance(allowed, str) else list(allowed),
         "FRONTIER_CAPACITY": options.frontier_capacity,
         "MONITORING_PROGRESS": False,
         "MONITORING_SUMMARY": False,

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import argparse
 import gc
 import logging
 import sys
@@ -20,34 +21,78 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.conf import feed_process_params_from_cli
 
+from crawlproject.commands.checks import check_components, check_options
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.exports.base import Feeds
-from crawlproject.exports.outputs import check_outputs
+from crawlproject.exports.outputs import check_appended, check_outputs
+from crawlproject.failures import explain
+from crawlproject.spiders.arguments import ARGUMENTS
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
+_STDOUT = ("-", "stdout:")
+
 
 class Command(crawl.Command):
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        width = max(map(len, ARGUMENTS))
+        arguments = "\n".join(
+            f"  -a {name + '=…':<{width + 2}}  {argument.help}"
+            for name, argument in ARGUMENTS.items()
+        )
+        parser.epilog = (
+            f"arguments of the spider 'site':\n{arguments}\n\n"
+            "outputs by file extension: .json .jsonl .csv .xml, as in -O sitemap.json\n"
+            "more in docs/usage.md"
+        )
+
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
             if opts.loglevel and not isinstance(logging.getLevelName(opts.loglevel.upper()), int):
                 known = "DEBUG, INFO, WARNING, ERROR or CRITICAL"
                 raise BadArgument("--loglevel", f"{opts.loglevel!r} is not {known}")
-            appended, opts.output = opts.output, None
+            appended = self._take_appended(opts)
             super().process_options(args, opts)
             if appended:
                 self._add_appended(appended)
         except (UsageError, BadInput) as error:
-            _complain(str(error))
+            complain(_without_internals(str(error)))
             sys.exit(2)
         except OSError as error:
-            _complain(f"can't write {error.filename!r}: {error.strerror}")
+            complain(f"can't write {error.filename!r}: {error.strerror}")
             sys.exit(2)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        assert self.crawler_process is not None
+        try:
+            check_options(args[1:])
+            check_components(self.crawler_process.settings)
+            crawler = self._create_crawler(self._spider_class(args))
+            self._check(crawler, opts.spargs)
+        except BadInput as error:
+            complain(str(error))
+            self.exitcode = 2
+            return
+        with _less_garbage_collection():
+            self.crawler_process.crawl(crawler, **opts.spargs)
+            self.crawler_process.start()
+        self.exitcode = _exit_status(crawler, self.crawler_process.bootstrap_failed)
+
+    def _take_appended(self, opts: argparse.Namespace) -> list[str]:
+        """The outputs of ``-o``, and standard output, which can't be replaced."""
+        appended = list(opts.output or ())
+        for uri in appended:
+            check_appended(uri)
+        replaced = list(opts.overwrite_output or ())
+        opts.output = None
+        opts.overwrite_output = [uri for uri in replaced if not uri.startswith(_STDOUT)] or None
+        return appended + [uri for uri in replaced if uri.startswith(_STDOUT)]
 
     def _add_appended(self, uris: list[str]) -> None:
         """Scrapy takes ``-o`` or ``-O``; a log of pages and a fresh report go well together."""
@@ -57,33 +102,21 @@ class Command(crawl.Command):
             feeds = {**self.settings.getdict("FEEDS"), **feeds}
         self.settings.set("FEEDS", feeds, priority="cmdline")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        assert self.crawler_process is not None
-        try:
-            crawler = self._create_crawler(self._spider_class(args))
-            self._check(crawler, opts.spargs)
-        except BadInput as error:
-            _complain(str(error))
-            self.exitcode = 2
-            return
-        with _less_garbage_collection():
-            self.crawler_process.crawl(crawler, **opts.spargs)
-            self.crawler_process.start()
-        self.exitcode = _exit_status(crawler, self.crawler_process.bootstrap_failed)
-
     def _spider_class(self, args: list[str]) -> type[Spider]:
         assert self.crawler_process is not None
         loader = self.crawler_process.spider_loader
-        if len(args) != 1 or args[0] not in loader.list():
-            given = f"{' '.join(args)!r} is not" if args else "missing:"
-            raise BadArgument("spider", f"{given} one of {', '.join(sorted(loader.list()))}")
+        known = ", ".join(sorted(loader.list()))
+        if not args:
+            raise BadArgument("spider", f"missing: give one of {known}")
+        if args[0] not in loader.list():
+            raise BadArgument("spider", f"{args[0]!r} is not one of {known}")
         return loader.load(args[0])
 
     def _check(self, crawler: Crawler, spargs: dict[str, str]) -> None:
         check = getattr(crawler.spidercls, "check_arguments", None)
         if check is not None:
             check(spargs, crawler.settings.copy())
-        check_outputs(crawler.settings.getdict("FEEDS"))
+        check_outputs(crawler.settings.getdict("FEEDS"), crawler)
 
 
 @contextmanager
@@ -106,19 +139,25 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:
     feeds = crawler.get_extension(Feeds)
     if feeds is not None and feeds.failures:
         for uri, problem in feeds.failures.items():
-            _complain(f"can't write {uri!r}: {problem}")
+            complain(f"can't write {uri!r}: {problem}")
         return 1
     if any(key.startswith("feedexport/failed_count/") for key in stats):
-        _complain("an output could not be stored: the log says which")
+        complain("an output could not be stored: the log says which")
         return 1
     failures: dict[str, str] = getattr(crawler.spider, "seed_failures", {})
     if failures and not stats.get("spider/seeds_fetched") and stats["finish_reason"] != "shutdown":
         for seed, error in list(failures.items())[:10]:
-            _complain(f"the seed {seed} could not be fetched: {error}")
+            complain(f"the seed {seed} could not be fetched: {explain(error)}")
         return 1
     return 0
 
 
-def _complain(message: str) -> None:
+def _without_internals(message: str) -> str:
+    """Scrapy's message on an unknown format lists all of its own as a tuple."""
+    head, found, _ = message.partition(". Set a supported one")
+    return f"{head}: give the file the extension .json, .jsonl, .csv or .xml" if found else message
+
+
+def complain(message: str) -> None:
     line = " ".join(message.split())
     print(f"scrapy crawl: error: {line}", file=sys.stderr)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exporters import BaseItemExporter
 from scrapy.extensions.feedexport import FeedExporter
 
+from crawlproject.exports.storage import ReplacingFileStorage
+
 if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -67,3 +69,5 @@ class Feeds(FeedExporter):
             if slot.file is not None:
                 with suppress(*WRITE_ERRORS):
                     slot.file.close()
+            if isinstance(slot.storage, ReplacingFileStorage):
+                slot.storage.discard()

@@ -6,21 +6,55 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.misc import build_from_crawler, load_object
 from w3lib.url import file_uri_to_path
 
 from crawlproject.errors import BadOutput
+from crawlproject.exports.storage import LINES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from scrapy.crawler import Crawler
 
-def check_outputs(feeds: Mapping[Any, Any]) -> None:
-    """Raise BadOutput for the first local file that can't be written."""
-    for uri in feeds:
+
+def check_outputs(feeds: Mapping[Any, Any], crawler: Crawler) -> None:
+    """Raise BadOutput for the first output that can't be written."""
+    storages = crawler.settings.getwithbase("FEED_STORAGES")
+    for uri, options in feeds.items():
         path = local_path(str(uri))
+        if path is None:
+            _check_storage(str(uri), storages, crawler, options)
         # The name of a batch or of a job is known only later.
-        if path is not None and "%(" not in str(uri):
+        elif "%(" not in str(uri):
             _try(path)
+
+
+def check_appended(uri: str) -> None:
+    """Raise BadOutput for a document that is there: only lines can be appended to."""
+    name, _, format_ = uri.rpartition(":")
+    path = local_path(name if name and "/" not in format_ else uri)
+    if path is None or not path.is_file() or not path.stat().st_size:
+        return
+    if (format_ if name else path.suffix[1:]).lower() not in LINES:
+        raise BadOutput(
+            f"{str(path)!r} exists, and nothing can be appended to such a file: "
+            f"-O {path} replaces it (-o appends to .jsonl)"
+        )
+
+
+def _check_storage(
+    uri: str, storages: Mapping[str, Any], crawler: Crawler, options: dict[str, Any]
+) -> None:
+    scheme = urlparse(uri).scheme
+    if not storages.get(scheme):
+        known = ", ".join(sorted(name for name in storages if name and storages[name]))
+        raise BadOutput(f"can't write {uri!r}: {scheme}: is not a file or one of {known}")
+    try:
+        build_from_crawler(load_object(storages[scheme]), crawler, uri, feed_options=options)
+    except (NotConfigured, ValueError, ImportError) as error:
+        raise BadOutput(f"can't write {uri!r}: {error}") from None
 
 
 def local_path(uri: str) -> Path | None:
@@ -38,5 +72,7 @@ def _try(path: Path) -> None:
             pass
         if is_new:
             path.unlink()
+    except FileExistsError:
+        raise BadOutput(f"can't write {str(path)!r}: {path.parent} is not a folder") from None
     except OSError as error:
         raise BadOutput(f"can't write {str(path)!r}: {error.strerror}") from None

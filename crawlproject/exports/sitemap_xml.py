@@ -27,6 +27,7 @@ from xml.sax.saxutils import escape
 from crawlproject.exports.files import local_path, start_over
 from crawlproject.exports.lastmod import w3c_datetime
 from crawlproject.exports.sorted_pages import SortedPagesExporter
+from crawlproject.exports.storage import final_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -204,5 +205,6 @@ def _origin(url: str) -> str:
     return f"{parts.scheme}://{host}{port}"
 
 
-def _part(path: Path, number: int) -> Path:
+def _part(written: Path, number: int) -> Path:
+    path = final_of(written)
     return path.with_name(f"{path.stem}-{number}{path.suffix}")

@@ -54,8 +54,8 @@ class Candidate(NamedTuple):
 
     url: str
     reason: str | None = None
-    # What to ask for, where it is more than GET url: a request as a plain dict.
-    request: dict[str, Any] | None = None
+    # The request, where a spider made one itself: it comes back with the lease.
+    request: Any = None
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class Lease:
     attempts: int = 0
     bounces: int = 0
     verdict: str | None = None
-    request: dict[str, Any] | None = None
+    request: Any = None
 
     # Filled in by the worker, committed by ``finish``.
     found: list[Candidate] = field(default_factory=list)

@@ -34,7 +34,7 @@ class Entry:
     rank: int
     state: State | None = None
     reason: str | None = None
-    request: dict[str, Any] | None = None
+    request: Any = None
     fetch_url: str | None = None
     verdict: str | None = None
     attempts: int = 0

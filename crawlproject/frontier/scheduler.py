@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.misc import build_from_crawler, load_object
-from scrapy.utils.request import request_from_dict
 
 from crawlproject.frontier import use_frontier
 from crawlproject.frontier.base import LEASE, Candidate
@@ -164,14 +163,12 @@ class FrontierScheduler(BaseScheduler):
         elif self._dupefilter.request_seen(request) or self._frontier.known(url):
             self._dupefilter.log(request, self._spider)
             return False
-        record = request.to_dict(spider=self._spider)
-        candidate = Candidate(url, None, record)
+        candidate = Candidate(url, None, request)
         return bool(self._frontier.admit([candidate], request.meta.get("depth", 0)))
 
     def _request(self, lease: Lease) -> Request:
-        if lease.request is not None:
-            request = request_from_dict(lease.request, spider=self._spider)
-        else:
+        request: Request | None = lease.request
+        if request is None:
             request = cast("LeaseSpider", self._spider).request_for(lease)
         meta: dict[str, Any] = request.meta
         meta[LEASE] = lease

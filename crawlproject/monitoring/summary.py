@@ -81,6 +81,9 @@ class Summary:
     def engine_stopped(self) -> None:
         if self._reason is None or sys.stderr is None:
             return
+        if not self._tally.pages and not hasattr(self._crawler.spider, "seeds"):
+            # Not a crawl of ours: scrapy fetch, or somebody's own spider.
+            return
         watched = is_terminal(sys.stderr)
         console = Console(file=sys.stderr, width=None if watched else PLAIN_WIDTH, highlight=False)
         text = draw(self.ending(is_watched=watched), console)

@@ -23,6 +23,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from crawlproject.failures import error_of
 from crawlproject.frontier import frontier_of
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of
+from crawlproject.urls.directives import product_token
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -86,7 +87,7 @@ class RobotsGatekeeper:
         return cls(
             crawler,
             obey=settings.getbool("ROBOTSTXT_OBEY"),
-            user_agent=settings["ROBOTSTXT_USER_AGENT"] or settings["USER_AGENT"],
+            user_agent=settings["ROBOTSTXT_USER_AGENT"] or product_token(settings["USER_AGENT"]),
             max_bytes=settings.getint("POLITENESS_ROBOTS_MAX_BYTES"),
             attempts=1 + settings.getint("RETRY_TIMES"),
             backoff=settings.getfloat("FRONTIER_RETRY_BACKOFF_SECONDS"),

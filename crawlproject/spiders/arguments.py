@@ -25,26 +25,37 @@ if TYPE_CHECKING:
 class Argument(NamedTuple):
     setting: str
     parse: Callable[[str, Any], Any]
+    help: str = ""
     # Values of the setting that mean 'not set' and need no check.
     unset: tuple[Any, ...] = ()
 
 
 ARGUMENTS: dict[str, Argument] = {
-    "seed": Argument("SEEDS", lambda name, value: split_seeds(value)),
-    "seeds_file": Argument("SEEDS_FILE", values.text, (None,)),
-    "depth": Argument("DEPTH_LIMIT", values.depth),
-    "max_pages": Argument("SCOPE_MAX_PAGES", values.whole_number(1), (None, 0, "0")),
-    "timeout": Argument("CLOSESPIDER_TIMEOUT", values.duration),
-    "scope": Argument("SCOPE_MODE", values.mode),
-    "allow": Argument("SCOPE_ALLOW", values.hosts),
-    "include": Argument("SCOPE_INCLUDE", values.patterns),
-    "exclude": Argument("SCOPE_EXCLUDE", values.patterns),
-    "delay": Argument("DOWNLOAD_DELAY", values.seconds),
-    "rate": Argument("DOWNLOAD_DELAY", values.per_second),
-    "concurrency": Argument("CONCURRENT_REQUESTS_PER_DOMAIN", values.whole_number(1)),
-    "workers": Argument("CONCURRENT_REQUESTS", values.whole_number(1)),
-    "user_agent": Argument("USER_AGENT", values.text),
-    "respect_nofollow": Argument("URLS_RESPECT_NOFOLLOW", values.yes_or_no),
+    "seed": Argument(
+        "SEEDS", lambda name, value: split_seeds(value), "URL to start from, or several"
+    ),
+    "seeds_file": Argument("SEEDS_FILE", values.text, "file of them, one a line", (None,)),
+    "depth": Argument(
+        "DEPTH_LIMIT", values.depth, "links from a seed (16); 0: the seeds only; none: no limit"
+    ),
+    "max_pages": Argument(
+        "SCOPE_MAX_PAGES", values.whole_number(1), "pages, exactly", (None, 0, "0")
+    ),
+    "timeout": Argument("CLOSESPIDER_TIMEOUT", values.duration, "for the whole crawl: 90, 30s, 2m"),
+    "scope": Argument("SCOPE_MODE", values.mode, "host (default), domain or any"),
+    "allow": Argument("SCOPE_ALLOW", values.hosts, "further hosts, with their subdomains"),
+    "include": Argument("SCOPE_INCLUDE", values.patterns, "regular expression a URL must match"),
+    "exclude": Argument("SCOPE_EXCLUDE", values.patterns, "… and must not match"),
+    "delay": Argument(
+        "DOWNLOAD_DELAY", values.seconds, "seconds between requests to a host (0.25)"
+    ),
+    "rate": Argument("DOWNLOAD_DELAY", values.per_second, "or: requests a second to a host"),
+    "concurrency": Argument(
+        "CONCURRENT_REQUESTS_PER_DOMAIN", values.whole_number(1), "in flight per host (2)"
+    ),
+    "workers": Argument("CONCURRENT_REQUESTS", values.whole_number(1), "in flight in all (32)"),
+    "user_agent": Argument("USER_AGENT", values.text, "who asks: 'acme/1 (+https://acme.example)'"),
+    "respect_nofollow": Argument("URLS_RESPECT_NOFOLLOW", values.yes_or_no, "yes (default) or no"),
 }
 
 # Checked like arguments, though they have no shortcut.
@@ -78,10 +89,11 @@ def apply(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
             raise BadArgument(name, f"no such argument{_nearest(name)}")
         _set(settings, name, ARGUMENTS[name].parse(name, value))
     if "delay" in arguments and "rate" in arguments:
-        raise BadArgument("rate", "says the same as delay in another way: give one of them")
+        raise BadArgument("rate", "is another way to say delay: give one of them")
     _check(settings)
     seeds = _seeds(arguments, settings)
     settings.set("SEEDS", seeds, priority="cmdline")
+    _keep_password_home(seeds, settings)
     if settings.getbool("POLITENESS_FAST_LOOPBACK") and all(
         is_loopback(host_of(seed)) for seed in seeds
     ):
@@ -121,6 +133,19 @@ def _seeds(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
     if not seeds:
         raise BadArgument("seed", "missing: give a URL, as in -a seed=https://example.com")
     return seeds
+
+
+def _keep_password_home(seeds: list[str], settings: BaseSettings) -> None:
+    """A password goes to the seeds' host, unless the user says otherwise."""
+    has_password = settings.get("HTTPAUTH_USER") or settings.get("HTTPAUTH_PASS")
+    if not has_password or settings.getpriority("HTTPAUTH_DOMAIN"):
+        return
+    hosts = {host_of(seed) for seed in seeds}
+    if len(hosts) > 1:
+        raise BadArgument(
+            "HTTPAUTH_DOMAIN", "missing: which of the seeds' hosts gets the password?"
+        )
+    settings.set("HTTPAUTH_DOMAIN", hosts.pop(), priority="cmdline")
 
 
 def _nearest(name: str) -> str:

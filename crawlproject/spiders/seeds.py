@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.errors import BadArgument
+from crawlproject.scope.internal import is_internal
 from crawlproject.urls.canonical import NotCrawlable
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 # A comma may be part of a path, so it separates only before a space, a scheme or the end.
 _SEPARATOR = re.compile(r"\s*,(?=\s|[A-Za-z][A-Za-z0-9+.-]*://|$)\s*|\s+")
 _AUTHORITY = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
-_BARE_HOST = re.compile(r"[\w-]+(\.[\w-]+)+(:\d+)?([/?#].*)?")
+_BARE_HOST = re.compile(r"(localhost|[\w-]+(?:\.[\w-]+)+)(:\d+)?([/?#].*)?")
 
 
 def split_seeds(value: Any) -> list[str]:
@@ -64,11 +65,19 @@ def _canonical(name: str, seed: str, canonicalize: Callable[[str], str]) -> str:
     authority = _AUTHORITY.match(seed)
     if authority and "," in authority[1]:
         raise BadArgument(name, f"{seed!r}: give every seed its own http:// or https://")
-    if not authority and _BARE_HOST.fullmatch(seed):
-        raise BadArgument(name, f"{seed!r} has no scheme: did you mean https://{seed} ?")
+    if authority and "@" in authority[1]:
+        raise BadArgument(
+            name,
+            "a name and password in the URL would be in every output: "
+            "give them as -s HTTPAUTH_USER=… -s HTTPAUTH_PASS=…",
+        )
+    if not authority and (bare := _BARE_HOST.fullmatch(seed)):
+        scheme = "http" if is_internal(bare[1]) else "https"
+        raise BadArgument(name, f"{seed!r} has no scheme: did you mean {scheme}://{seed} ?")
     if re.search(r"\s", seed):
         raise BadArgument(name, f"{seed!r} holds a space: write it as %20")
     try:
         return canonicalize(seed)
     except NotCrawlable as error:
-        raise BadArgument(name, str(error)) from None
+        hint = "" if authority else " (white space separates seeds; inside a URL it is %20)"
+        raise BadArgument(name, f"{error}{hint}") from None

@@ -16,6 +16,7 @@ from crawlproject.scope.resolver import guard
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
 from crawlproject.spiders import arguments
 from crawlproject.spiders.redirects import Redirects, location_of
+from crawlproject.urls.directives import product_token
 from crawlproject.urls.fingerprint import canonicalizer_from
 from crawlproject.urls.links import FastLinkExtractor
 
@@ -88,7 +89,7 @@ class SiteSpider(CrawlSpider):
         )
         guard(scope)
         canonicalize = canonicalizer_from(settings)
-        token = settings["ROBOTSTXT_USER_AGENT"]
+        token = settings["ROBOTSTXT_USER_AGENT"] or product_token(settings["USER_AGENT"])
         spider = super().from_crawler(
             crawler,
             seeds=seeds,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.errors import BadArgument
@@ -36,8 +38,9 @@ def depth(name: str, value: Any) -> int | None:
     if text == "none":
         return None
     if not text.isdecimal():
+        zero = "no limit" if name.isupper() else "the seeds only"
         raise BadArgument(
-            name, f"{text!r} is not a number of links (0 = the seeds only) or 'none' (no limit)"
+            name, f"{text!r} is not a number of links (0 = {zero}) or 'none' (no limit)"
         )
     return int(text)
 
@@ -45,7 +48,7 @@ def depth(name: str, value: Any) -> int | None:
 def duration(name: str, value: Any) -> float:
     match = _DURATION.fullmatch(str(value).strip())
     if not match:
-        raise BadArgument(name, f"{str(value)!r} is not a time such as 90, 30s or 2m")
+        raise BadArgument(name, f"{str(value)!r} is not a time such as 90, 30s, 2m or 1h")
     return float(match[1]) * _SECONDS[(match[2] or "s").lower()]
 
 
@@ -99,7 +102,10 @@ def _host(name: str, host: str) -> str:
 
 
 def patterns(name: str, value: Any) -> list[str]:
-    """A regular expression, or a list of them."""
+    """A regular expression, or a list of them, which may be written in JSON."""
+    if isinstance(value, str) and value.startswith('["'):
+        with suppress(json.JSONDecodeError):
+            value = json.loads(value)
     expressions = [str(part) for part in value] if isinstance(value, list | tuple) else [str(value)]
     for expression in expressions:
         try:

@@ -6,6 +6,7 @@ the stricter word counts.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -20,6 +21,17 @@ if TYPE_CHECKING:
 
 # Directives that carry a value, where ``name:`` does not name a crawler.
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+
+
+# 'Mozilla/5.0 (compatible; acmebot/1.0; …)' is acmebot; else the first word speaks.
+_COMPATIBLE = re.compile(r"compatible;\s*([A-Za-z_-]+)")
+_FIRST_WORD = re.compile(r"[A-Za-z_-]+")
+
+
+def product_token(user_agent: str) -> str:
+    """The name that robots.txt and robots directives know a crawler by (RFC 9309, 2.2.1)."""
+    found = _COMPATIBLE.search(user_agent) or _FIRST_WORD.match(user_agent.strip())
+    return found[found.re.groups] if found else user_agent
 
 
 # Asked for twice a page: for its links, and for the page itself.

@@ -91,7 +91,7 @@ def test_other_domains_are_left_alone_unless_allowed() -> Deferred[Any]:
         web = Web({"/": ["https://other.example/x", "https://a.friend.example/y"]})
         assert visited(web) == [("/", 0)]
         assert web.calls == [f"{HOST}/"]
-        visited(web, allow_domains=["friend.example"])
+        visited(web, allow_domains="friend.example")
         assert web.calls[1:] == [f"{HOST}/", "https://a.friend.example/y"]
 
     return in_thread(check)
@@ -230,11 +230,11 @@ def test_leaving_the_loop_ends_the_crawl() -> Deferred[Any]:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"start_url": "ftp://x"}, "SEEDS: not a crawlable URL"),
-        ({"max_depth": -1}, "DEPTH_LIMIT: '-1' is not a number of links"),
-        ({"max_workers": 0}, "CONCURRENT_REQUESTS: '0' is not a whole number of 1 or more"),
-        ({"per_host_delay_s": -0.1}, "DOWNLOAD_DELAY: '-0.1' is not a number of seconds"),
-        ({"allow_domains": ["https://x"]}, "SCOPE_ALLOW: 'https://x' is not a host"),
+        ({"start_url": "ftp://x"}, "start_url: not a crawlable URL"),
+        ({"max_depth": -1}, "max_depth: '-1' is not a number of links"),
+        ({"max_workers": 0}, "max_workers: '0' is not a whole number of 1 or more"),
+        ({"per_host_delay_s": -0.1}, "per_host_delay_s: '-0.1' is not a number of seconds"),
+        ({"allow_domains": ["https://x"]}, "allow_domains: 'https://x' is not a host"),
     ],
 )
 def test_bad_arguments_are_raised_at_the_call(arguments: dict[str, Any], message: str) -> None:

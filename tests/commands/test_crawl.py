@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlproject.spiders.arguments import ARGUMENTS
 from tests.crawling import command_environment, scrapy
 
 if TYPE_CHECKING:
@@ -55,7 +56,24 @@ def test_a_crawl_writes_several_outputs_and_ends_with_0(site: SiteFactory, tmp_p
         (["-a", "seed=http://x", "-a", "dept=1"], "dept: no such argument; did you mean depth?"),
         (["-a", "seed"], "Invalid -a value, use -a NAME=VALUE"),
         (["-a", "seed=http://x", "-O", "missing.txt/x.json"], "can't write"),
-        (["-a", "seed=http://x", "-O", "x.unknown"], "Unrecognized output format 'unknown'"),
+        (["-a", "seed=http://x", "-O", "x.unknown"], "Unrecognized output format 'unknown': give"),
+        (["-a", "seed=http://x", "-O", "s3://x/y.json"], "can't write 's3://x/y.json': missing"),
+        (["-a", "seed=http://x", "-O", "gopher://x/y.json"], "can't write 'gopher://x/y.json': "),
+        (["-a", "seed=http://x", "-o", "old.json"], "'old.json' exists, and nothing can be"),
+        (["-a", "seed=http://x", "--depth=2"], "unknown option '--depth=2'; did you mean -a depth"),
+        (["-a", "seed=http://x", "depth=2"], "unknown argument 'depth=2'; did you mean -a depth"),
+        (
+            ["-a", "seed=http://x", "-s", "FRONTIER_GATEKEEPER=a.B"],
+            "FRONTIER_GATEKEEPER: can't load",
+        ),
+        (
+            ["-a", "seed=http://x", "-s", 'ITEM_PIPELINES={"a.B": 1}'],
+            "ITEM_PIPELINES: can't load 'a.B': No module named 'a'",
+        ),
+        (
+            ["-a", "seed=http://x http://y", "-s", "HTTPAUTH_USER=me"],
+            "HTTPAUTH_DOMAIN: missing: which of the seeds' hosts gets the password?",
+        ),
         (["-a", "seed=http://x", "-s", "DOWNLOAD_DELAY=x"], "DOWNLOAD_DELAY: 'x' is not"),
         (["-a", "seed=http://x", "-L", "LOUD"], "--loglevel: 'LOUD' is not DEBUG"),
     ],
@@ -64,6 +82,7 @@ def test_bad_input_gets_one_line_and_status_2(
     tmp_path: Path, options: list[str], message: str
 ) -> None:
     (tmp_path / "missing.txt").write_text("a file, not a folder")
+    (tmp_path / "old.json").write_text("{}")
     result = scrapy("crawl", "site", *options, cwd=tmp_path)
     assert result.returncode == 2
     assert error_line(result.stderr).startswith(f"scrapy crawl: error: {message}")
@@ -78,8 +97,8 @@ def test_an_unknown_spider_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("seed", "error"),
     [
-        ("http://does-not-exist.invalid/", "dns"),
-        ("http://127.0.0.1:9/", "connection refused"),
+        ("http://does-not-exist.invalid/", "dns (its name has no address)"),
+        ("http://127.0.0.1:9/", "connection refused (nobody listens there)"),
     ],
 )
 def test_a_seed_that_can_not_be_reached_is_said_and_gives_1(
@@ -93,7 +112,7 @@ def test_a_seed_that_can_not_be_reached_is_said_and_gives_1(
     )
     pages = json.loads((tmp_path / "x.json").read_text())["pages"]
     assert [(page["url"], page["status_code"], page["error"]) for page in pages] == [
-        (seed, None, error)
+        (seed, None, error.partition(" (")[0])
     ]
 
 
@@ -191,3 +210,31 @@ def test_the_time_limit_does_not_wait_for_a_server_that_never_answers(
     pages = json.loads((tmp_path / "out.json").read_text())["pages"]
     # It was not answered in our time, which is no fault of the page.
     assert [page["url"] for page in pages] == [server.url("/")]
+
+
+def test_help_lists_the_arguments(tmp_path: Path) -> None:
+    result = scrapy("crawl", "--help", cwd=tmp_path)
+    assert result.returncode == 0
+    for name in ARGUMENTS:
+        assert f"-a {name}=" in result.stdout
+
+
+def test_standard_output_can_be_an_output(site: SiteFactory, tmp_path: Path) -> None:
+    server = site({"pages": {"/": {}}})
+    result = scrapy("crawl", "site", "-a", f"seed={server.url()}", "-O", "-:json", cwd=tmp_path)
+    assert len(json.loads(result.stdout)["pages"]) == 1
+    assert "WARNING" not in result.stderr
+
+
+def test_the_file_of_yesterday_stays_until_the_new_one_is_complete(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"pages": {"/": {"links": ["/hang"]}, "/hang": {"hang": True}}})
+    output = tmp_path / "s.json"
+    output.write_text("yesterday")
+    crawl = start(server, tmp_path, "-O", "s.json")
+    wait_for(lambda: any(entry["path"] == "/hang" for entry in server.open()))
+    assert output.read_text() == "yesterday"
+    os.killpg(crawl.pid, signal.SIGKILL)
+    crawl.communicate()
+    assert output.read_text() == "yesterday"

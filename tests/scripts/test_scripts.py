@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlproject.__main__ import names_seed, split
+from crawlproject.__main__ import main, names_seed, split
 from tests.crawling import PROJECT
 
 if TYPE_CHECKING:
@@ -88,8 +88,22 @@ def test_a_seed_among_the_options_needs_no_url(options: list[str], named: bool) 
     assert names_seed(options) == named
 
 
-def test_two_urls_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["https://a.com", "https://b.com"], "give one URL, or several as -a 'seed=A B'"),
+        (["--depth", "2"], "unknown option '--depth'; did you mean -a depth=…?"),
+        (["https://a.com", "depth=2"], "unknown argument 'depth=2'; did you mean -a depth=…?"),
+        (["-O"], "argument -O/--overwrite-output: expected one argument"),
+        (["https://a.com", "-a", "seed=https://b.com"], "not both"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
     with pytest.raises(SystemExit) as caught:
-        split(["https://a.com", "https://b.com"])
+        main(arguments)
     assert caught.value.code == 2
-    assert "give one URL, or several as -a 'seed=A B'" in capsys.readouterr().err
+    stderr = capsys.readouterr().err
+    assert message in stderr
+    assert stderr.count("\n") == 1

@@ -70,7 +70,7 @@ def test_an_argument_is_the_shortcut_of_a_setting(
         ({"depth": "²"}, "depth: '²' is not a number of links"),
         ({"max_pages": "0"}, "max_pages: '0' is not a whole number of 1 or more"),
         ({"max_pages": "1.5"}, "max_pages: '1.5' is not a whole number"),
-        ({"timeout": "soon"}, "timeout: 'soon' is not a time such as 90, 30s or 2m"),
+        ({"timeout": "soon"}, "timeout: 'soon' is not a time such as 90, 30s, 2m or 1h"),
         ({"timeout": "-3"}, "timeout: '-3' is not a time"),
         ({"scope": "planet"}, "scope: 'planet' is not one of host, domain, any"),
         ({"allow": "https://a.com"}, "allow: 'https://a.com' is not a host such as example.com"),
@@ -80,7 +80,7 @@ def test_an_argument_is_the_shortcut_of_a_setting(
         ({"delay": "-1"}, "delay: '-1' is not a number of seconds"),
         ({"delay": "nan"}, "delay: 'nan' is not a number of seconds"),
         ({"rate": "0"}, "rate: '0' is not a number of requests a second above 0"),
-        ({"rate": "1", "delay": "1"}, "rate: says the same as delay in another way"),
+        ({"rate": "1", "delay": "1"}, "rate: is another way to say delay"),
         ({"concurrency": "0"}, "concurrency: '0' is not a whole number of 1 or more"),
         ({"workers": "many"}, "workers: 'many' is not a whole number"),
         ({"user_agent": " "}, "user_agent: ' ' is not a line of text"),
@@ -159,6 +159,11 @@ def test_seeds_are_separated_by_white_space_or_commas(value: str, seeds: list[st
         ),
         ("example.com", "seed: 'example.com' has no scheme: did you mean https://example.com ?"),
         ("https://a.com,b.com", "seed: 'https://a.com,b.com': give every seed its own http://"),
+        (
+            "localhost:8000",
+            "seed: 'localhost:8000' has no scheme: did you mean http://localhost:8000",
+        ),
+        ("http://me:secret@a.com/", "seed: a name and password in the URL would be in every"),
         ("javascript:alert(1)", "seed: not a crawlable URL: 'javascript:alert(1)'"),
         ("http://", "seed: not a crawlable URL: 'http://'"),
     ],
@@ -216,3 +221,17 @@ def test_a_loopback_crawl_is_fast_unless_the_user_says_otherwise() -> None:
     settings = project_settings()
     arguments.apply({"seed": "http://localhost/ https://example.com/"}, settings)
     assert settings.getfloat("DOWNLOAD_DELAY") > 0
+
+
+def test_a_password_goes_to_the_seeds_host_and_nowhere_else() -> None:
+    assert applied({}, HTTPAUTH_USER="me").get("HTTPAUTH_DOMAIN") == "example.com"
+    assert (
+        applied({}, HTTPAUTH_USER="me", HTTPAUTH_DOMAIN="x.com").get("HTTPAUTH_DOMAIN") == "x.com"
+    )
+    assert applied({}).get("HTTPAUTH_DOMAIN") is None
+
+
+def test_several_patterns_can_be_given_as_a_json_list() -> None:
+    settings = applied({"include": '["/a/", "/b/"]', "exclude": "[xyz]"})
+    assert settings.getlist("SCOPE_INCLUDE") == ["/a/", "/b/"]
+    assert settings.getlist("SCOPE_EXCLUDE") == ["[xyz]"]

@@ -1,7 +1,7 @@
 import pytest
 from scrapy.http import HtmlResponse, Response
 
-from crawlproject.urls.directives import page_nofollow, robots_directives
+from crawlproject.urls.directives import page_nofollow, product_token, robots_directives
 
 
 def page(head: str = "", *headers: str) -> HtmlResponse:
@@ -64,3 +64,18 @@ def test_response_without_html_has_only_its_header() -> None:
     body = b"<meta name=robots content=noindex>"
     response = Response("http://example.com/a.pdf", body=body, headers={"X-Robots-Tag": "nofollow"})
     assert robots_directives(response) == {"nofollow"}
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "token"),
+    [
+        ("crawlproject/0.1 (+https://crawlproject.example/bot)", "crawlproject"),
+        ("acme-audit/1", "acme-audit"),
+        ("Mozilla/5.0 (compatible; acmebot/2.1; +https://acme.example)", "acmebot"),
+        ("Mozilla/5.0 (X11; Linux)", "Mozilla"),
+        ("  my_bot", "my_bot"),
+        ("123", "123"),
+    ],
+)
+def test_the_product_token_is_the_name_of_the_crawler(user_agent: str, token: str) -> None:
+    assert product_token(user_agent) == token

@@ -1,0 +1,68 @@
+"""Local files that are replaced at the end, all at once.
+
+A document that is written when the crawl ends must not cost the one of yesterday when it
+does not get there. So it is written beside it, as ``.NAME.partial``, and takes its place
+when it is complete. Lines (.jsonl) go to the file itself, where they can be watched.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from scrapy.extensions.feedexport import FileFeedStorage
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+
+LINES = frozenset({"jsonl", "jsonlines", "jl"})
+_PARTIAL = ".partial"
+
+
+def partial_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}{_PARTIAL}")
+
+
+def final_of(path: Path) -> Path:
+    """Where a partial file will be in the end; any other path itself."""
+    if path.name.startswith(".") and path.name.endswith(_PARTIAL):
+        return path.with_name(path.name[1 : -len(_PARTIAL)])
+    return path
+
+
+class ReplacingFileStorage(FileFeedStorage):
+    def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
+        super().__init__(uri, feed_options=feed_options)
+        self._replaces = (feed_options or {}).get("format") not in LINES
+        self._partial: Path | None = None
+
+    def open(self, spider: Spider) -> IO[bytes]:
+        # A link stays a link.
+        path = Path(self.path).resolve()
+        is_special = path.exists() and not path.is_file()
+        if not self._replaces or is_special:
+            return super().open(spider)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            file = partial_of(path).open("wb")
+        except PermissionError:
+            # The folder is not ours, but the file may be.
+            return super().open(spider)
+        self._partial = Path(file.name)
+        return file
+
+    def store(self, file: IO[bytes]) -> None:
+        super().store(file)
+        if self._partial is not None:
+            path = final_of(self._partial)
+            with suppress(FileNotFoundError):
+                shutil.copymode(path, self._partial)
+            self._partial.replace(path)
+            self._partial = None
+
+    def discard(self) -> None:
+        """Leave no partial file of an output that failed."""
+        if self._partial is not None:
+            self._partial.unlink(missing_ok=True)
