@@ -2,7 +2,7 @@
 
 | error | what happened |
 |---|---|
-| ``unexpected status N`` | an answer outside 2xx (a redirect that can't be followed among them) |
+| ``unexpected status N`` | an answer outside 2xx that is no redirect |
 | ``timeout`` | no complete answer within DOWNLOAD_TIMEOUT |
 | ``dns`` | the host's name has no address |
 | ``connection refused``, ``connection lost`` | nobody listens; the server hung up |

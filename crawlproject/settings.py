@@ -57,7 +57,7 @@ REDIRECT_MAX_TIMES = 20  # redirects in a row
 USER_AGENT = "crawlproject/0.1 (+https://crawlproject.example/bot)"  # who asks, and a contact
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT: str | None = None  # the name in robots.txt; by default USER_AGENT's first
-POLITENESS_ROBOTS_MAX_BYTES = 1024 * 1024  # of a robots.txt; the rest is not read
+POLITENESS_ROBOTS_MAX_BYTES = 1024 * 1024  # of a robots.txt; the rest is ignored
 POLITENESS_MAX_CRAWL_DELAY_SECONDS = 60.0  # a longer Crawl-delay is cut to this, with a warning
 POLITENESS_FAST_LOOPBACK = True  # a crawl of this machine's own servers needs no delay
 DOWNLOAD_DELAY = 0.25  # seconds between the end of a request and the next, per host
@@ -75,7 +75,14 @@ DOWNLOAD_TIMEOUT = 30  # seconds for one answer
 DOWNLOAD_MAXSIZE = 32 * 1024 * 1024  # bytes of a body, also after decompression
 DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_VERIFY_CERTIFICATES = True
-DOWNLOAD_HANDLERS: dict[str, str | None] = {"file": None, "data": None, "s3": None, "ftp": None}
+DOWNLOAD_HANDLERS: dict[str, str | None] = {
+    "http": "crawlproject.politeness.handler.PatientDownloadHandler",
+    "https": "crawlproject.politeness.handler.PatientDownloadHandler",
+    "file": None,
+    "data": None,
+    "s3": None,
+    "ftp": None,
+}
 CLOSESPIDER_TIMEOUT = 0.0  # seconds for the whole crawl; 0: no limit
 # One spelling of the answer for everybody: no state that depends on what was fetched before.
 COOKIES_ENABLED = False

@@ -58,7 +58,7 @@ def crawl(
         for result in results[:1]:
             logger.warning("%s could not be fetched: %s", result.page.url, result.page.error)
     contents = {result.page.url: result.content for result in results}
-    pages = breadth_first([result.page for result in results])
+    pages = breadth_first([result.final_page() for result in results])
     return [(page.url, page.depth, contents[page.url]) for page in pages if page.error is None]
 
 

@@ -47,15 +47,25 @@ class Functions:
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The function's result; Verdict when it raises."""
         loop = asyncio.get_running_loop()
-        try:
-            return await loop.run_in_executor(self._threads, function, *arguments)
-        except Exception as error:
+        result, error = await loop.run_in_executor(self._threads, _try, function, arguments)
+        if error is not None:
             name = getattr(function, "__name__", type(function).__name__)
             problem = f"{type(error).__name__}: {error}".rstrip(": ")
             raise Verdict(f"failed: {name} raised {problem}") from error
+        return result
 
     def close(self) -> None:
         self._threads.shutdown(wait=False)
+
+
+def _try(
+    function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> tuple[Any, BaseException | None]:
+    """The result or the error. A future can't carry StopIteration, and must not SystemExit."""
+    try:
+        return function(*arguments), None
+    except BaseException as error:
+        return None, error
 
 
 # Not a setting: Scrapy copies settings deeply, and with a method the object it belongs to.

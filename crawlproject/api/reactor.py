@@ -8,6 +8,7 @@ that runs already (in a Scrapy or Twisted program) is used as it is.
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _lock = threading.Lock()
+_process = os.getpid()
+# Threads that are there for the reactor and its crawls; all others are the program's.
+_OURS = ("reactor", "PoolThread", "crawl_")
 
 
 def installed() -> Any:
@@ -29,6 +33,8 @@ def installed() -> Any:
 
 def require_other_thread() -> None:
     """A crawl waits for its results, so the thread that produces them must be another."""
+    if os.getpid() != _process:
+        raise RuntimeError("crawl() can't be used after a fork: start the process with 'spawn'")
     if is_reactor_installed() and installed().running and isInIOThread():  # type: ignore[no-untyped-call]
         raise RuntimeError(
             "crawl() waits for its result, so it can't be called in the reactor's thread: "
@@ -51,14 +57,19 @@ def _start() -> None:
             "installed: import crawlproject first, or install the asyncio reactor"
         )
     started = threading.Event()
+    failures: list[Exception] = []
     # Not a daemon: the interpreter waits for it to end, so that nothing runs while it goes
     # down. The other one sees to it that there is nothing to wait for.
-    threading.Thread(target=_run, args=(started,), name="reactor").start()
+    threading.Thread(target=_run, args=(started, failures), name="reactor").start()
     started.wait()
-    threading.Thread(target=_stop_with_main, name="reactor-stop", daemon=True).start()
+    if failures:
+        raise RuntimeError(
+            "crawl() can't run in this process any more: its reactor has been used and stopped"
+        ) from failures[0]
+    threading.Thread(target=_stop_at_last, name="reactor-stop", daemon=True).start()
 
 
-def _run(started: threading.Event) -> None:
+def _run(started: threading.Event, failures: list[Exception]) -> None:
     loop = None
     if not is_reactor_installed():
         loop = asyncio.new_event_loop()
@@ -66,11 +77,23 @@ def _run(started: threading.Event) -> None:
         asyncioreactor.install(loop)  # type: ignore[no-untyped-call]
     reactor = installed()
     reactor.callWhenRunning(started.set)
-    reactor.run(installSignalHandlers=False)
-    if loop is not None:
-        loop.close()
+    try:
+        reactor.run(installSignalHandlers=False)
+    except Exception as error:
+        failures.append(error)
+    finally:
+        started.set()
+        if loop is not None:
+            loop.close()
 
 
-def _stop_with_main() -> None:
+def _stop_at_last() -> None:
+    """When all threads of the program have ended: any of them may still want to crawl."""
     threading.main_thread().join()
+    while others := [
+        thread
+        for thread in threading.enumerate()
+        if not thread.daemon and thread.is_alive() and not thread.name.startswith(_OURS)
+    ]:
+        others[0].join()
     installed().callFromThread(installed().stop)

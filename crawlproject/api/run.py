@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,7 @@ from scrapy.settings import Settings
 from crawlproject.api import reactor
 from crawlproject.api.caller import CONTENT, CallerSpider, Functions, use_functions
 from crawlproject.errors import BadArgument
+from crawlproject.frontier import frontier_of
 from crawlproject.items import Page
 from crawlproject.scope.resolver import GuardedResolver
 from crawlproject.spiders import arguments
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from crawlproject.frontier.base import Frontier
+
+
+_STOP_RETRY_SECONDS = 0.02
 
 # The arguments behind the settings, for messages.
 _ARGUMENTS = {
@@ -56,6 +62,19 @@ class Options:
 class Result(NamedTuple):
     page: Page
     content: Any
+    frontier: Frontier
+
+    def final_page(self) -> Page:
+        """The page as it turned out: a shorter way may have been found after it arrived."""
+        facts = self.frontier.facts(self.page.url)
+        if facts is None:
+            return self.page
+        return replace(
+            self.page,
+            depth=facts.depth,
+            referrer=facts.referrer,
+            redirected_from=list(facts.redirected_from),
+        )
 
 
 class End(NamedTuple):
@@ -76,8 +95,7 @@ def run(options: Options, *, with_content: bool) -> Iterator[Result]:
 
 
 def _results(options: Options, settings: Settings, with_content: bool) -> Iterator[Result]:
-    results: SimpleQueue[Result | End] = SimpleQueue()
-    crawl = _Crawl(options, settings, results, with_content)
+    crawl = _Crawl(options, settings, with_content)
     reactor.call(crawl.start)
     try:
         while isinstance(result := crawl.next(), Result):
@@ -89,30 +107,20 @@ def _results(options: Options, settings: Settings, with_content: bool) -> Iterat
 
 
 class _Crawl:
-    def __init__(
-        self,
-        options: Options,
-        settings: Settings,
-        results: SimpleQueue[Result | End],
-        with_content: bool,
-    ) -> None:
+    """One crawl. It runs in the reactor's thread; ``next`` and ``stop`` are the caller's."""
+
+    def __init__(self, options: Options, settings: Settings, with_content: bool) -> None:
         self._options = options
         self._settings = settings
-        self._results = results
         self._with_content = with_content
+        self._results: SimpleQueue[Result | End] = SimpleQueue()
         self._crawler: Crawler | None = None
+        self._wants_stop = False
         self._stopping: asyncio.Future[None] | None = None
         self._is_over = False
 
-    def start(self) -> None:
-        """In the reactor's thread."""
-        task = asyncio.ensure_future(self._run())
-        task.add_done_callback(
-            lambda task: self._results.put(End(None if task.cancelled() else task.exception()))
-        )
-
     def next(self) -> Result | End:
-        """In the caller's thread. Ctrl-C ends the crawl; what is under way still comes."""
+        """Ctrl-C ends the crawl; what is under way still comes."""
         try:
             result = self._results.get()
         except KeyboardInterrupt:
@@ -126,9 +134,24 @@ class _Crawl:
         if not self._is_over:
             reactor.call(self._stop)
 
+    def start(self) -> None:
+        task = asyncio.ensure_future(self._run())
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Future[None]) -> None:
+        self._is_over = True
+        self._results.put(End(None if task.cancelled() else task.exception()))
+
     def _stop(self) -> None:
-        if self._crawler is not None and self._crawler.crawling and self._stopping is None:
-            self._stopping = asyncio.ensure_future(self._crawler.stop_async())
+        self._wants_stop = True
+        crawler = self._crawler
+        if self._stopping is not None or self._is_over or crawler is None:
+            return
+        if crawler._engine is not None and crawler.engine.running:
+            self._stopping = asyncio.ensure_future(crawler.stop_async())
+        else:
+            # An engine that is told to stop before it runs would never end.
+            asyncio.get_running_loop().call_later(_STOP_RETRY_SECONDS, self._stop)
 
     async def _run(self) -> None:
         runner = AsyncCrawlerRunner(self._settings)
@@ -144,18 +167,29 @@ class _Crawl:
         if not isinstance(reactor.installed().nameResolver, GuardedResolver):
             GuardedResolver.from_crawler(crawler, reactor.installed()).install_on_reactor()
         try:
-            await runner.crawl(crawler)
+            if not self._wants_stop:
+                await runner.crawl(crawler)
         finally:
             functions.close()
 
     def _page_done(self, item: Any, response: Any) -> None:
-        if not isinstance(item, Page):
-            return
-        content = None
-        if self._with_content and isinstance(response, Response):
-            text = response.text if isinstance(response, TextResponse) else response.body
-            content = response.meta.get(CONTENT, text)
-        self._results.put(Result(item, content))
+        if isinstance(item, Page):
+            content = _content(response) if self._with_content else None
+            assert self._crawler is not None
+            self._results.put(Result(item, content, frontier_of(self._crawler)))
+
+
+def _content(response: Any) -> Any:
+    """What http_get returned; for a real answer its text, or its bytes if it is none."""
+    if not isinstance(response, Response):
+        return None
+    if CONTENT in response.meta:
+        return response.meta[CONTENT]
+    if isinstance(response, TextResponse):
+        # A charset such as 'hex' is known to Python, but decodes no text.
+        with suppress(LookupError, ValueError, AssertionError):
+            return response.text
+    return response.body
 
 
 def _settings(options: Options) -> Settings:

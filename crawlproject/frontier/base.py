@@ -147,6 +147,12 @@ class Frontier(Protocol):
     def release(self, lease: Lease, until: float, fetch_url: str | None = None) -> None:
         """Queue the URL again, not to be taken before ``until``."""
 
+    def enter(self, host: str, now: float) -> float:
+        """Ask for a turn at a host, for a request that is no URL's: 0, or seconds to wait."""
+
+    def leave(self, host: str, now: float) -> None:
+        """That request has ended."""
+
     def hold(self, host: str, until: float) -> None:
         """Ask nothing of the host before ``until``."""
 

@@ -8,6 +8,12 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 
+def is_busy(crawler: Crawler, more: int) -> bool:
+    """Whether as many requests are under way as may be, with ``more`` that are about to be."""
+    downloader = crawler.engine.downloader
+    return 0 < downloader.total_concurrency <= len(downloader.active) + more
+
+
 def wake(crawler: Crawler) -> None:
     """Make the engine ask the scheduler again.
 

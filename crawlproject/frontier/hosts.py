@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# Seconds until it is worth asking again for a turn at a host that is busy.
+_PATIENCE = 0.05
+
 T = TypeVar("T")
 Key = tuple[int, int]
 
@@ -92,6 +95,18 @@ class HostGate(Generic[T]):
         if self._ready:
             return now
         return self._waiting[0][0] if self._waiting else None
+
+    def enter(self, name: str, now: float) -> float:
+        """Take a turn at the host without an item: 0 if it is given, else seconds to wait."""
+        self._now = max(self._now, now)
+        host = self._host(name)
+        if not host.free():
+            return _PATIENCE
+        if host.ready_at > now:
+            return host.ready_at - now
+        host.in_flight += 1
+        self._offer(host)
+        return 0.0
 
     def landed(self, name: str, now: float) -> None:
         """A request of the host has ended: its delay counts from now."""

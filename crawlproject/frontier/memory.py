@@ -35,7 +35,8 @@ class MemoryFrontier:
     """An engine of the contract in ``base.py``. Everything is lost with the process.
 
     ``capacity`` bounds the queue: at the bound the links of finished pages wait, whole
-    pages at a time, until the queue has room. Nothing is dropped.
+    pages at a time, until the queue has room. Nothing is dropped. With a ``budget`` it is
+    not kept. ``seeds_first`` gives out no link before all seeds are done.
     """
 
     def __init__(
@@ -46,11 +47,14 @@ class MemoryFrontier:
         depth_limit: int | None = None,
         budget: int | None = None,
         capacity: int | None = None,
+        seeds_first: bool = False,
     ) -> None:
         self._host_of = host_of
         self._depth_limit = NO_LIMIT if depth_limit is None else depth_limit
         self._budget = None if budget is None else PageBudget(budget)
         self._capacity = capacity or NO_LIMIT
+        self._seeds_first = seeds_first
+        self._after_seeds: list[Entry] = []
         self._entries: dict[str, Entry] = {}
         self._gate: HostGate[Entry] = HostGate(limits, Entry.is_queued_at)
         self._flying: set[str] = set()
@@ -141,6 +145,12 @@ class MemoryFrontier:
             self._budget.answered(lease)
         self._commit_what_fits()
 
+    def enter(self, host: str, now: float) -> float:
+        return self._gate.enter(host, now)
+
+    def leave(self, host: str, now: float) -> None:
+        self._gate.landed(host, now)
+
     def hold(self, host: str, until: float) -> None:
         self._gate.hold(host, until)
 
@@ -197,7 +207,7 @@ class MemoryFrontier:
         elif candidate.reason is None and entry.reason == NOFOLLOW:
             entry.way = way
             self._enter(entry)
-        elif way < entry.way and (candidate.reason is None or entry.reason is not None):
+        elif way < entry.way and _counts(candidate, entry):
             self._improve(entry, way)
         return entry
 
@@ -206,7 +216,10 @@ class MemoryFrontier:
             self._skip(entry, DEPTH)
             return
         self._move(entry, State.QUEUED)
-        self._queue(entry)
+        if entry.way.depth and not self._are_seeds_done():
+            self._after_seeds.append(entry)
+        else:
+            self._queue(entry)
 
     def _skip(self, entry: Entry, reason: str) -> None:
         self._move(entry, State.SKIPPED, reason)
@@ -224,7 +237,7 @@ class MemoryFrontier:
                 if entry.reason == DEPTH:
                     self._enter(entry)
                 continue
-            if is_shorter and entry.state is State.QUEUED:
+            if is_shorter and entry.state is State.QUEUED and self._are_seeds_done():
                 self._queue(entry)
             if is_shorter and entry.children:
                 step = way.step(entry.url)
@@ -256,6 +269,11 @@ class MemoryFrontier:
         else:
             self._commit_links(entry, lease.found)
         self._settle()
+        if self._after_seeds and self._are_seeds_done():
+            waiting, self._after_seeds = self._after_seeds, []
+            for waited in waiting:
+                self._queue(waited)
+            self._fill_budget()
 
     def _commit_links(self, entry: Entry, found: list[Candidate]) -> None:
         entries = self._entries
@@ -292,6 +310,9 @@ class MemoryFrontier:
 
     # --- queues
 
+    def _are_seeds_done(self) -> bool:
+        return not self._seeds_first or self._census.floor() > 0
+
     def _queue(self, entry: Entry) -> None:
         if self._budget is None or entry.released:
             self._queue_at_host(entry)
@@ -317,3 +338,11 @@ class MemoryFrontier:
         if self._budget is not None and state is State.QUEUED and not entry.released:
             self._budget.beyond += 1
         self._census.move(entry, state, reason)
+
+
+def _counts(candidate: Candidate, entry: Entry) -> bool:
+    """Whether a link may change the way to a URL that is known."""
+    if candidate.reason is None:
+        return True
+    # One that must not be followed opens no door, but it may be the better one to name.
+    return entry.reason is not None and (candidate.reason, entry.reason) != (NOFOLLOW, DEPTH)

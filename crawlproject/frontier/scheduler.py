@@ -21,7 +21,8 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawlproject.frontier import use_frontier
 from crawlproject.frontier.base import LEASE, Candidate
-from crawlproject.frontier.engine import wake
+from crawlproject.frontier.deadline import Deadline
+from crawlproject.frontier.engine import is_busy, wake
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.scope.depth import depth_limit_from
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
     from crawlproject.urls.canonical import Canonicalizer
 
 logger = logging.getLogger(__name__)
-
-# Seconds that a request gets at the end of a crawl's time.
-_LEAST_TIMEOUT = 0.5
 
 
 class LeaseSpider(Protocol):
@@ -71,6 +69,10 @@ def frontier_from(settings: BaseSettings) -> Frontier:
         depth_limit=depth_limit_from(settings),
         budget=settings.getint("SCOPE_MAX_PAGES") or None,
         capacity=settings.getint("FRONTIER_CAPACITY") or None,
+        # What is in scope is known when all seeds have shown where they lead.
+        seeds_first=settings.getbool("SCOPE_FOLLOW_SEED_REDIRECTS")
+        and settings["SCOPE_MODE"] != "any"
+        and len(settings.getlist("SEEDS")) > 1,
     )
 
 
@@ -84,9 +86,7 @@ class FrontierScheduler(BaseScheduler):
         canonicalizer: Canonicalizer,
         *,
         retry_backoff: float,
-        max_questions: int,
-        request_timeout: float,
-        crawl_timeout: float,
+        deadline: Deadline,
     ) -> None:
         self._crawler = crawler
         self._frontier = frontier
@@ -94,11 +94,10 @@ class FrontierScheduler(BaseScheduler):
         self._dupefilter = dupefilter
         self._canonicalizer = canonicalizer
         self._retry_backoff = retry_backoff
-        self._max_questions = max_questions
-        self._request_timeout = request_timeout
-        self._deadline = monotonic() + crawl_timeout if crawl_timeout else None
+        self._deadline = deadline
         # Leases about which the gatekeeper is finding out.
         self._questions: set[asyncio.Future[None]] = set()
+        self._beginning = 0
         self._alarm: tuple[float, CallLaterResult] | None = None
         self._unfiltered = 0
 
@@ -114,10 +113,7 @@ class FrontierScheduler(BaseScheduler):
             build_from_crawler(load_object(settings["DUPEFILTER_CLASS"]), crawler),
             canonicalizer_from(settings),
             retry_backoff=settings.getfloat("FRONTIER_RETRY_BACKOFF_SECONDS"),
-            # Scrapy's 0 means no limit; every question is a request in flight.
-            max_questions=settings.getint("CONCURRENT_REQUESTS") or 1000,
-            request_timeout=settings.getfloat("DOWNLOAD_TIMEOUT"),
-            crawl_timeout=settings.getfloat("CLOSESPIDER_TIMEOUT"),
+            deadline=Deadline.from_settings(settings),
         )
 
     def open(self, spider: Spider) -> None:
@@ -136,7 +132,8 @@ class FrontierScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         now = monotonic()
-        while len(self._questions) < self._max_questions:
+        # Questions are requests too, and the engine does not see them come.
+        while not is_busy(self._crawler, self._beginning):
             lease = self._frontier.take(now)
             if lease is None:
                 self._set_alarm(now)
@@ -176,16 +173,20 @@ class FrontierScheduler(BaseScheduler):
         meta["depth"] = lease.depth
         if lease.attempts:
             meta["retry_times"] = lease.attempts
-        if self._deadline is not None:
-            # What is in flight when the time is up is cut off, and stays queued.
-            left = max(_LEAST_TIMEOUT, self._deadline - monotonic())
-            meta["download_timeout"] = min(self._request_timeout, left)
+        # What is in flight when the crawl's time is up is cut off, and stays queued.
+        meta.setdefault("download_timeout", self._deadline.timeout())
         return request
 
     def _ask(self, lease: Lease, question: Awaitable[None]) -> None:
         task = asyncio.ensure_future(self._wait(lease, question))
         self._questions.add(task)
         task.add_done_callback(self._questions.discard)
+        # From the next turn of the loop on, the downloader counts it.
+        self._beginning += 1
+        asyncio.get_running_loop().call_soon(self._begun)
+
+    def _begun(self) -> None:
+        self._beginning -= 1
 
     async def _wait(self, lease: Lease, question: Awaitable[None]) -> None:
         try:

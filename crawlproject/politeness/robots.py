@@ -14,15 +14,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from scrapy import Request, signals
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from crawlproject.failures import error_of
+from crawlproject.failures import Verdict, error_of
 from crawlproject.frontier import frontier_of
-from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of
+from crawlproject.frontier.deadline import Deadline
+from crawlproject.scope.internal import is_internal
+from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of, origin_of
 from crawlproject.urls.directives import product_token
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from scrapy.robotstxt import RobotParser
 
     from crawlproject.frontier.base import Lease
+    from crawlproject.scope.scope import Scope
 
 logger = logging.getLogger(__name__)
 
@@ -44,11 +48,6 @@ class Unreachable:
 
     def __init__(self, error: str) -> None:
         self.error = error
-
-
-def origin_of(url: str) -> str:
-    """Scheme, host and port of a canonical URL: what one robots.txt speaks for."""
-    return "/".join(url.split("/", 3)[:3])
 
 
 class RobotsGatekeeper:
@@ -67,6 +66,7 @@ class RobotsGatekeeper:
         backoff: float,
         delay: float,
         max_crawl_delay: float,
+        deadline: Deadline,
     ) -> None:
         self._crawler = crawler
         self._obey = obey
@@ -76,6 +76,7 @@ class RobotsGatekeeper:
         self._backoff = backoff
         self._delay = delay
         self._max_crawl_delay = max_crawl_delay
+        self._deadline = deadline
         self._parser: type[RobotParser] = load_object(crawler.settings["ROBOTSTXT_PARSER"])
         self._rules: dict[str, RobotParser | Unreachable | None] = {}
         self._questions: dict[str, asyncio.Future[None]] = {}
@@ -93,6 +94,7 @@ class RobotsGatekeeper:
             backoff=settings.getfloat("FRONTIER_RETRY_BACKOFF_SECONDS"),
             delay=settings.getfloat("DOWNLOAD_DELAY"),
             max_crawl_delay=settings.getfloat("POLITENESS_MAX_CRAWL_DELAY_SECONDS"),
+            deadline=Deadline.from_settings(settings),
         )
 
     def verdict(self, lease: Lease) -> str | Awaitable[None] | None:
@@ -153,10 +155,13 @@ class RobotsGatekeeper:
 
     async def _follow(self, url: str) -> Response:
         """The answer after at most five redirects; a longer chain counts as no robots.txt."""
+        home = host_of(url)
         for _ in range(MAX_REDIRECTS + 1):
-            response = await self._crawler.engine.download_async(
-                Request(url, meta={"dont_retry": True, "download_slot": host_of(canonicalize(url))})
-            )
+            if host_of(url) == home:
+                # The lease that asks has the turn.
+                response = await self._download(url)
+            else:
+                response = await self._download_abroad(url)
             location = response.headers.get("Location")
             if response.status not in {301, 302, 303, 307, 308} or location is None:
                 return response
@@ -166,6 +171,32 @@ class RobotsGatekeeper:
                 return response
             await asyncio.sleep(self._delay)
         return response
+
+    async def _download(self, url: str) -> Response:
+        meta = {
+            "dont_retry": True,
+            "download_slot": host_of(url),
+            "download_timeout": self._deadline.timeout(),
+        }
+        return await self._crawler.engine.download_async(Request(url, meta=meta))
+
+    async def _download_abroad(self, url: str) -> Response:
+        """From another host than the one that asks: at its own turn, if it is one to go to."""
+        host = host_of(url)
+        scope: Scope | None = getattr(self._crawler.spider, "scope", None)
+        if scope is not None and is_internal(host) and not scope.allows_internal:
+            raise Verdict("robots: robots.txt redirects to an internal address")
+        frontier = frontier_of(self._crawler)
+        # Two hosts may wait for each other.
+        patience = monotonic() + self._deadline.timeout()
+        while wait := frontier.enter(host, monotonic()):
+            if monotonic() + wait > patience:
+                raise Verdict("robots: robots.txt redirects to a host that is busy")
+            await asyncio.sleep(wait)
+        try:
+            return await self._download(url)
+        finally:
+            frontier.leave(host, monotonic())
 
     def _obey_crawl_delay(self, origin: str, rules: RobotParser) -> None:
         delay = rules.crawl_delay(self._user_agent)

@@ -249,6 +249,11 @@ def _as_https(location: str) -> str:
 canonicalize = Canonicalizer()
 
 
+def origin_of(url: str) -> str:
+    """Scheme, host and port of a canonical URL."""
+    return "/".join(url.split("/", 3)[:3])
+
+
 def host_of(canonical_url: str) -> str:
     """The host name in a canonical URL, without port and without the brackets of IPv6."""
     authority = canonical_url.split("/", 3)[2]

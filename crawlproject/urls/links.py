@@ -14,7 +14,13 @@ from scrapy.link import Link
 from scrapy.utils.misc import arg_to_iter
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
-from crawlproject.urls.canonical import Canonicalizer, NotCrawlable, canonicalize, host_of
+from crawlproject.urls.canonical import (
+    Canonicalizer,
+    NotCrawlable,
+    canonicalize,
+    host_of,
+    origin_of,
+)
 from crawlproject.urls.directives import page_nofollow
 from crawlproject.urls.document import base_url, document
 
@@ -102,7 +108,7 @@ class FastLinkExtractor:
             return []
         base = base_url(response)
         nofollow_all = page_nofollow(response, self._token)
-        remembered = self._remembered_of("/".join(base.split("/", 3)[:3]))
+        remembered = self._remembered_of(origin_of(base))
         # Links inside links repeat their text: a page that nests thousands gets no more of it.
         text_left = 2 * len(response.body) + 1_000 if self._with_text else 0
         links: list[Link] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -169,6 +170,61 @@ def test_what_a_callers_function_raises_is_a_failed_page() -> Deferred[Any]:
     return in_thread(check)
 
 
+@pytest.mark.parametrize(
+    "error", [StopIteration, SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError]
+)
+def test_no_exception_of_a_caller_hangs_the_crawl(error: type[BaseException]) -> Deferred[Any]:
+    def get(url: str) -> str:
+        if url.endswith("/bad"):
+            raise error
+        return '<a href="/bad">x</a><a href="/good">x</a>'
+
+    def check() -> None:
+        pages = {page.url: page for page in crawl_pages(f"{HOST}/", http_get=get, max_depth=1)}
+        assert pages[f"{HOST}/bad"].error == f"failed: get raised {error.__name__}"
+        assert pages[f"{HOST}/good"].error is None
+
+    return in_thread(check)
+
+
+def test_depths_are_the_final_ones() -> Deferred[Any]:
+    links = {
+        "/": ["/slow", "/a"],
+        "/slow": ["/end"],
+        "/a": ["/b"],
+        "/b": ["/end"],
+        "/end": ["/behind"],
+        "/behind": [],
+    }
+
+    def get(url: str) -> list[str]:
+        path = url.removeprefix(HOST)
+        time.sleep(0.3 if path == "/slow" else 0)
+        return links[path]
+
+    def check() -> None:
+        results = crawl(f"{HOST}/", http_get=get, extract_links=lambda content, base: content)
+        assert [(url.removeprefix(HOST), depth) for url, depth, _ in results] == [
+            ("/", 0),
+            ("/slow", 1),
+            ("/a", 1),
+            ("/end", 2),
+            ("/b", 2),
+            ("/behind", 3),
+        ]
+
+    return in_thread(check)
+
+
+def test_a_charset_that_is_none_costs_no_page(site: SiteFactory) -> Deferred[Any]:
+    server = site({"pages": {"/": {"body": "<p>x", "content_type": "text/html; charset=hex"}}})
+
+    def check() -> None:
+        assert [content for _, _, content in crawl(server.url())] == [b"<p>x"]
+
+    return in_thread(check)
+
+
 def test_is_allowed_is_asked_once_before_each_fetch() -> Deferred[Any]:
     def check() -> None:
         asked: list[str] = []
@@ -227,6 +283,20 @@ def test_leaving_the_loop_ends_the_crawl() -> Deferred[Any]:
     return in_thread(check)
 
 
+def test_a_generator_closed_at_once_ends_the_crawl() -> Deferred[Any]:
+    def check() -> None:
+        web = Web({"/": [f"/{n}" for n in range(300)]}, delay=0.01)
+        for _ in range(5):
+            pages = crawl_pages(f"{HOST}/", http_get=web.get, extract_links=web.extract)
+            next(pages)
+            pages.close()  # type: ignore[attr-defined]
+        before = len(web.calls)
+        time.sleep(0.5)
+        assert len(web.calls) <= before + 5 * 8
+
+    return in_thread(check)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -249,7 +319,7 @@ def test_it_refuses_to_block_the_reactor() -> None:
 
 
 SCRIPT = """
-import asyncio, threading
+import asyncio, threading, time
 from crawlproject import crawl
 
 def get(url):
@@ -264,6 +334,11 @@ async def notebook():  # a loop runs in this thread already
     return once()
 
 assert asyncio.run(notebook()) == once()
+def late():  # still at work when the main thread has ended
+    time.sleep(0.5)
+    assert len(once()) == 2
+
+threading.Thread(target=late).start()
 threads = [threading.Thread(target=once) for _ in range(3)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]

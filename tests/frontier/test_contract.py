@@ -151,6 +151,41 @@ def test_a_nofollow_link_is_no_shorter_way(engine: Engine) -> None:
     assert take(frontier).depth == 3
 
 
+def test_a_nofollow_link_opens_nothing_that_is_too_deep(engine: Engine) -> None:
+    frontier = engine(depth_limit=1, limits={"a": HostLimits(0, 9)})
+    frontier.admit([Candidate("a/seed"), Candidate("a/other")])
+    seed, other = take(frontier), take(frontier)
+    fetched(frontier, seed, "a/1")
+    fetched(frontier, take(frontier), "a/deep")
+    other.found = [Candidate("a/deep", NOFOLLOW)]
+    frontier.finish(other)
+    assert frontier.exhausted()
+    assert frontier.counts().skipped == {DEPTH: 1}
+
+
+def test_with_seeds_first_links_wait_for_all_seeds(engine: Engine) -> None:
+    frontier = engine(seeds_first=True, limits={"a": HostLimits(0, 9)})
+    frontier.admit([Candidate("a/1"), Candidate("a/2")])
+    first, second = take(frontier), take(frontier)
+    fetched(frontier, first, "a/link")
+    assert frontier.take(0) is None
+    assert not frontier.exhausted()
+    fetched(frontier, second)
+    assert drain(frontier) == ["a/link"]
+
+
+def test_a_turn_at_a_host_can_be_taken_for_something_else(engine: Engine) -> None:
+    frontier = engine(limits={"a": HostLimits(2.0, 1)})
+    frontier.admit([Candidate("a/1")])
+    assert frontier.enter("a", 0) == 0
+    assert frontier.take(0) is None
+    assert frontier.enter("a", 0) > 0
+    frontier.leave("a", 5)
+    assert frontier.take(6.9) is None
+    assert frontier.enter("a", 6) == 1
+    assert take(frontier, 7).url == "a/1"
+
+
 def test_reconsidered_urls_come_in_and_so_do_those_judged_before_but_finished_later(
     engine: Engine,
 ) -> None:

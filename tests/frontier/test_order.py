@@ -38,7 +38,11 @@ def crawl(
 ) -> tuple[dict[str, tuple[int, str | None, tuple[str, ...]]], list[str]]:
     """Play a crawl in which answers come in a random order; the pages, and what was fetched."""
     frontier = MemoryFrontier(
-        host_of=lambda url: "host", limits=lambda host: HostLimits(0, in_flight), **options
+        host_of=lambda url: "host",
+        limits=lambda host: HostLimits(0, in_flight),
+        depth_limit=options.get("depth_limit"),
+        budget=options.get("budget"),
+        capacity=options.get("capacity"),
     )
     frontier.admit([Candidate("p0")])
     fetched: list[str] = []

@@ -39,18 +39,20 @@ async def test_the_delay_counts_from_completion_for_robots_redirects_and_retries
         {
             "robots": "User-agent: *\nDisallow: /no\n",
             "pages": {
-                "/": {"links": ["/a", "/b", "/no", "/moved", "/flaky"], "delay": 0.05},
+                "/": {"links": ["/a", "/b", "/no", "/moved", "/flaky", "/drop"], "delay": 0.05},
                 "/a": {"links": []},
                 "/b": {"links": [], "delay": 0.1},
                 "/moved": {"redirect": "/target"},
                 "/target": {"links": []},
                 "/flaky": {"times": {"1": {"status": 500}, "2": {"links": []}}},
+                "/drop": {"drop": True},
             },
         }
     )
     crawled = await crawl_site(server.url(), delay=str(DELAY), concurrency=concurrency)
-    assert len(crawled.pages) == 6
-    assert len(server.gaps()) == 7
+    assert len(crawled.pages) == 7
+    # Three for the page that is dropped: Twisted must not send it again by itself.
+    assert len(server.gaps()) == 10
     assert min(server.gaps()) >= DELAY
 
 
@@ -93,3 +95,17 @@ async def test_a_slow_host_is_asked_more_slowly(site: SiteFactory) -> None:
     await crawl_site(server.url(), {"AUTOTHROTTLE_ENABLED": True, "AUTOTHROTTLE_START_DELAY": 0})
     # After the first answer the host gets a pause as long as its answers take.
     assert min(server.gaps()[2:]) >= 0.19
+
+
+@deferred_f_from_coro_f
+async def test_workers_bound_the_requests_to_all_hosts_robots_txt_too(site: SiteFactory) -> None:
+    spec = {
+        "generated": {"kind": "wide", "pages": 3},
+        "random_delay": [0.02, 0.05],
+        "robots": {"body": "", "delay": 0.03},
+    }
+    server = site(spec, all_loopback=True)
+    seeds = " ".join(server.url("/", host=f"127.0.2.{number}") for number in range(1, 25))
+    crawled = await crawl_site(seeds, workers="4")
+    assert len(crawled.pages) == 24 * 4
+    assert server.max_in_flight() == 4

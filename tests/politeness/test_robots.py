@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
-from crawlproject.politeness.robots import origin_of
+from crawlproject.urls.canonical import origin_of
 from tests.crawling import crawl_site
 
 if TYPE_CHECKING:
@@ -76,6 +76,59 @@ async def test_redirects_of_robots_txt_are_followed(site: SiteFactory) -> None:
     )
     await crawl_site(server.url())
     assert requests_of(server) == ["/robots.txt", "/rules.txt", "/"]
+
+
+@deferred_f_from_coro_f
+async def test_a_redirect_to_another_host_takes_its_turn_there(site: SiteFactory) -> None:
+    server = site({"pages": {}}, all_loopback=True)
+    rules = server.url("/robots.txt", host="127.0.1.1")
+    hosts = [f"127.0.1.{number}" for number in range(1, 6)]
+    pages = {"/": {"links": ["/no", "/a"]}, "/a": {}, "/no": {}}
+    server.set(
+        {
+            "hosts": {
+                host: {"robots": NO if host == "127.0.1.1" else {"redirect": rules}, "pages": pages}
+                for host in hosts
+            }
+        }
+    )
+    seeds = " ".join(server.url("/", host=host) for host in hosts)
+    crawled = await crawl_site(seeds, delay="0.1", workers="16")
+    assert len(crawled.pages) == 3 * len(hosts)
+    assert not any(path == "/no" for path in server.paths())
+    for host in hosts:
+        assert min(server.gaps(host)) >= 0.1
+
+
+@deferred_f_from_coro_f
+async def test_two_hosts_that_wait_for_each_other_do_not_wait_for_ever(site: SiteFactory) -> None:
+    server = site({"pages": {}}, all_loopback=True)
+    one, two = server.url("/", host="127.0.1.1"), server.url("/", host="127.0.1.2")
+    robots = {"127.0.1.1": two + "robots.txt", "127.0.1.2": one + "robots.txt"}
+    hosts = {
+        host: {"robots": {"redirect": to, "delay": 0.1}, "pages": {"/": {}}}
+        for host, to in robots.items()
+    }
+    server.set({"hosts": hosts})
+    settings = {"DOWNLOAD_TIMEOUT": 0.5, "RETRY_TIMES": 0}
+    crawled = await crawl_site(f"{one} {two}", settings, delay="0.05")
+    assert len(crawled.pages) == 2
+
+
+@deferred_f_from_coro_f
+async def test_a_redirect_into_a_private_network_is_not_followed(
+    site: SiteFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = site({"pages": {}}, all_loopback=True)
+    secret = server.url("/secret", host="127.0.0.2")
+    server.set({"robots": {"redirect": secret}, "pages": {"/": {}, "/secret": {}}})
+    # Here every server is on loopback, so let one of them pass for a public one.
+    for module in ("crawlproject.scope.scope", "crawlproject.politeness.robots"):
+        monkeypatch.setattr(f"{module}.is_internal", lambda host: host == "127.0.0.2")
+    crawled = await crawl_site(server.url(), {"RETRY_TIMES": 0})
+    error = crawled.pages[server.url("/")].error
+    assert error == "robots: robots.txt redirects to an internal address"
+    assert "/secret" not in requests_of(server)
 
 
 @deferred_f_from_coro_f

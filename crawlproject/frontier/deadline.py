@@ -1,0 +1,28 @@
+"""How long a request may take, when the whole crawl has its time too."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+# Seconds that a request gets at the end of a crawl's time.
+_LEAST = 0.5
+
+
+class Deadline:
+    def __init__(self, request_timeout: float, crawl_timeout: float) -> None:
+        self._request_timeout = request_timeout
+        self._ends_at = monotonic() + crawl_timeout if crawl_timeout else None
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Deadline:
+        return cls(settings.getfloat("DOWNLOAD_TIMEOUT"), settings.getfloat("CLOSESPIDER_TIMEOUT"))
+
+    def timeout(self) -> float:
+        """Seconds for a request that starts now."""
+        if self._ends_at is None:
+            return self._request_timeout
+        return min(self._request_timeout, max(_LEAST, self._ends_at - monotonic()))
