@@ -1,97 +1,14 @@
-"""``python -m crawlproject [URL] [options]``: ``scrapy crawl site``, with the seed in front.
-
-Without a URL and without a seed among the options, the bundled demo site is served on
-loopback and crawled.
-"""
+"""``python -m crawlproject``: see ``commands/launch.py``."""
 
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
-
-from scrapy.cmdline import ScrapyArgumentParser, execute
-
-from crawlproject.commands.checks import check_options
-from crawlproject.commands.crawl import complain
-from crawlproject.errors import BadInput
-
-_DEMO_OUTPUT = "sitemap.json"
-# The same address each time, so that two runs can be compared, if it is free.
-_DEMO_PORT = 8765
-
-
-class Options(ScrapyArgumentParser):
-    """The options of ``scrapy crawl``; what is wrong with them is said in one line."""
-
-    def __init__(self) -> None:
-        super().__init__(add_help=False, allow_abbrev=False)
-        self.add_argument("-a", action="append", default=[])
-        self.add_argument("-s", "--set", action="append", default=[])
-        self.add_argument("-o", "--output", action="append", default=[])
-        self.add_argument("-O", "--overwrite-output", action="append", default=[])
-        for names in (["-L", "--loglevel"], ["--logfile"], ["--profile"], ["--pidfile"]):
-            self.add_argument(*names)
-        for flags in (["-h", "--help"], ["--nolog"], ["--pdb"]):
-            self.add_argument(*flags, action="store_true")
-
-    def error(self, message: str) -> NoReturn:
-        raise BadInput(message)
-
-
-def main(arguments: list[str]) -> None:
-    try:
-        url, options = split(arguments)
-        if url is not None and names_seed(options):
-            raise BadInput(f"give the URL {url} or a seed among the options, not both")
-    except BadInput as error:
-        complain(str(error))
-        sys.exit(2)
-    if url is not None:
-        execute(["scrapy", "crawl", "site", "-a", f"seed={url}", *options])
-    if names_seed(options) or {"-h", "--help"} & set(options):
-        execute(["scrapy", "crawl", "site", *options])
-    _crawl_demo(options)
-
-
-def split(arguments: list[str]) -> tuple[str | None, list[str]]:
-    """The URL among the arguments, wherever it stands, and the rest."""
-    _, rest = Options().parse_known_args(arguments)
-    urls = [part for part in rest if _may_be_url(part)]
-    check_options([part for part in rest if part not in urls])
-    if len(urls) > 1:
-        raise BadInput(f"{urls[1]!r}: give one URL, or several as -a 'seed=A B'")
-    if not urls:
-        return None, arguments
-    options = list(arguments)
-    options.remove(urls[0])
-    return urls[0], options
-
-
-def names_seed(options: list[str]) -> bool:
-    known, _ = Options().parse_known_args(options)
-    names = {value.partition("=")[0] for value in [*known.a, *known.set]}
-    return bool(names & {"seed", "seeds_file", "SEEDS", "SEEDS_FILE"})
-
-
-def _may_be_url(part: str) -> bool:
-    """Whether it was meant as a URL; which ones are good, the spider says."""
-    return not part.startswith("-") and any(mark in part for mark in ":./")
-
-
-def _crawl_demo(options: list[str]) -> None:
-    from crawlproject.demo.server import serve
-
-    known, _ = Options().parse_known_args(options)
-    if not (known.output or known.overwrite_output):
-        options = [*options, "-O", _DEMO_OUTPUT]
-    try:
-        server = serve(_DEMO_PORT)
-    except OSError:
-        server = serve()
-    with server as demo:
-        print(f"No URL given: crawling the bundled demo site at {demo.url}", file=sys.stderr)
-        execute(["scrapy", "crawl", "site", "-a", f"seed={demo.url}", *options])
-
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        # Here, because the imports are most of the time in which Ctrl-C may come.
+        from crawlproject.commands.launch import main
+
+        main(sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(130)

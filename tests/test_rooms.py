@@ -21,11 +21,11 @@ ROOMS = (
     "exports",
     "spiders",
     "monitoring",
+    "demo",
     "commands",
     "api",
 )
-# Stand alone.
-OTHERS = {"demo", "__pycache__"}
+OTHERS = {"__pycache__"}
 
 
 def imported_rooms(path: Path) -> set[str]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import logging
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ from crawlproject.exports.base import Feeds
 from crawlproject.exports.outputs import check_appended, check_outputs
 from crawlproject.failures import explain
 from crawlproject.spiders.arguments import ARGUMENTS
+from crawlproject.spiders.values import log_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,11 +54,11 @@ class Command(crawl.Command):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
-            if opts.loglevel and not isinstance(logging.getLevelName(opts.loglevel.upper()), int):
-                known = "DEBUG, INFO, WARNING, ERROR or CRITICAL"
-                raise BadArgument("--loglevel", f"{opts.loglevel!r} is not {known}")
             appended = self._take_appended(opts)
             super().process_options(args, opts)
+            # Before Scrapy sets up the log by it.
+            assert self.settings is not None
+            log_level("LOG_LEVEL", self.settings["LOG_LEVEL"])
             if appended:
                 self._add_appended(appended)
         except (UsageError, BadInput) as error:
@@ -134,8 +134,11 @@ def _less_garbage_collection() -> Iterator[None]:
 
 def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:
     stats: dict[str, Any] = {} if crawler._stats is None else crawler.stats.get_stats()
-    if bootstrap_failed or not stats:
+    if bootstrap_failed:
         return 1
+    if "finish_reason" not in stats:
+        print("Stopped before the first request: nothing was written.", file=sys.stderr)
+        return 0
     feeds = crawler.get_extension(Feeds)
     if feeds is not None and feeds.failures:
         for uri, problem in feeds.failures.items():

@@ -30,6 +30,9 @@ class Argument(NamedTuple):
     unset: tuple[Any, ...] = ()
 
 
+# How settings say 'no limit'.
+_ZERO = (None, 0, "0", "0.0")
+
 ARGUMENTS: dict[str, Argument] = {
     "seed": Argument(
         "SEEDS", lambda name, value: split_seeds(value), "URL to start from, or several"
@@ -38,10 +41,10 @@ ARGUMENTS: dict[str, Argument] = {
     "depth": Argument(
         "DEPTH_LIMIT", values.depth, "links from a seed (16); 0: the seeds only; none: no limit"
     ),
-    "max_pages": Argument(
-        "SCOPE_MAX_PAGES", values.whole_number(1), "pages, exactly", (None, 0, "0")
+    "max_pages": Argument("SCOPE_MAX_PAGES", values.whole_number(1), "pages, exactly", _ZERO),
+    "timeout": Argument(
+        "CLOSESPIDER_TIMEOUT", values.duration, "for the whole crawl: 90, 30s, 2m", _ZERO
     ),
-    "timeout": Argument("CLOSESPIDER_TIMEOUT", values.duration, "for the whole crawl: 90, 30s, 2m"),
     "scope": Argument("SCOPE_MODE", values.mode, "host (default), domain or any"),
     "allow": Argument("SCOPE_ALLOW", values.hosts, "further hosts, with their subdomains"),
     "include": Argument("SCOPE_INCLUDE", values.patterns, "regular expression a URL must match"),
@@ -60,13 +63,27 @@ ARGUMENTS: dict[str, Argument] = {
 
 # Checked like arguments, though they have no shortcut.
 _OTHER_SETTINGS: dict[str, Argument] = {
-    "DOWNLOAD_TIMEOUT": Argument("DOWNLOAD_TIMEOUT", values.seconds),
-    "DOWNLOAD_MAXSIZE": Argument("DOWNLOAD_MAXSIZE", values.whole_number(0)),
-    "FRONTIER_CAPACITY": Argument("FRONTIER_CAPACITY", values.whole_number(0)),
-    "REDIRECT_MAX_TIMES": Argument("REDIRECT_MAX_TIMES", values.whole_number(0)),
-    "RETRY_TIMES": Argument("RETRY_TIMES", values.whole_number(0)),
-    "FRONTIER_RETRY_BACKOFF_SECONDS": Argument("FRONTIER_RETRY_BACKOFF_SECONDS", values.seconds),
-    "URLLENGTH_LIMIT": Argument("URLLENGTH_LIMIT", values.whole_number(0)),
+    name: Argument(name, parse)
+    for parse, names in (
+        (
+            values.yes_or_no,
+            "ROBOTSTXT_OBEY AUTOTHROTTLE_ENABLED POLITENESS_FAST_LOOPBACK URLS_JOIN_SCHEMES "
+            "SCOPE_SEEDS_ONLY SCOPE_FOLLOW_SEED_REDIRECTS MONITORING_PROGRESS MONITORING_SUMMARY",
+        ),
+        (
+            values.seconds,
+            "DOWNLOAD_TIMEOUT FRONTIER_RETRY_BACKOFF_SECONDS AUTOTHROTTLE_START_DELAY "
+            "AUTOTHROTTLE_MAX_DELAY AUTOTHROTTLE_TARGET_CONCURRENCY "
+            "POLITENESS_MAX_CRAWL_DELAY_SECONDS",
+        ),
+        (
+            values.whole_number(0),
+            "DOWNLOAD_MAXSIZE FRONTIER_CAPACITY REDIRECT_MAX_TIMES RETRY_TIMES URLLENGTH_LIMIT "
+            "POLITENESS_ROBOTS_MAX_BYTES",
+        ),
+        (values.log_level, "LOG_LEVEL"),
+    )
+    for name in names.split()
 }
 
 # scrapyd adds its own to every job.

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from crawlproject.errors import BadArgument
 from crawlproject.scope.scope import Mode
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?", re.IGNORECASE)
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 _HOST = re.compile(r"[^\s/:@?#,*]+")
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", 10, 20, 30, 40, 50)
 _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off"})
 
@@ -25,8 +26,8 @@ _NO = frozenset({"0", "false", "no", "off"})
 def whole_number(minimum: int) -> Callable[[str, Any], int]:
     def parse(name: str, value: Any) -> int:
         text = str(value).strip()
-        if not re.fullmatch(r"-?\d+", text) or int(text) < minimum:
-            raise BadArgument(name, f"{text!r} is not a whole number of {minimum} or more")
+        if not re.fullmatch(r"-?[0-9]{1,18}", text) or int(text) < minimum:
+            raise BadArgument(name, f"{text[:50]!r} is not a whole number of {minimum} or more")
         return int(text)
 
     return parse
@@ -37,17 +38,17 @@ def depth(name: str, value: Any) -> int | None:
     text = str(value).strip().lower()
     if text == "none":
         return None
-    if not text.isdecimal():
+    if not re.fullmatch(r"[0-9]{1,9}", text):
         zero = "no limit" if name.isupper() else "the seeds only"
         raise BadArgument(
-            name, f"{text!r} is not a number of links (0 = {zero}) or 'none' (no limit)"
+            name, f"{text[:50]!r} is not a number of links (0 = {zero}) or 'none' (no limit)"
         )
     return int(text)
 
 
 def duration(name: str, value: Any) -> float:
     match = _DURATION.fullmatch(str(value).strip())
-    if not match:
+    if not match or not float(match[1]):
         raise BadArgument(name, f"{str(value)!r} is not a time such as 90, 30s, 2m or 1h")
     return float(match[1]) * _SECONDS[(match[2] or "s").lower()]
 
@@ -72,6 +73,13 @@ def yes_or_no(name: str, value: Any) -> bool:
     if text not in _YES | _NO:
         raise BadArgument(name, f"{str(value)!r} is not 'yes' or 'no'")
     return text in _YES
+
+
+def log_level(name: str, value: Any) -> str | int:
+    level = value.upper() if isinstance(value, str) else value
+    if level not in _LEVELS:
+        raise BadArgument(name, f"{str(value)!r} is not DEBUG, INFO, WARNING, ERROR or CRITICAL")
+    return cast("str | int", level)
 
 
 def mode(name: str, value: Any) -> Mode:

@@ -75,7 +75,10 @@ def test_a_crawl_writes_several_outputs_and_ends_with_0(site: SiteFactory, tmp_p
             "HTTPAUTH_DOMAIN: missing: which of the seeds' hosts gets the password?",
         ),
         (["-a", "seed=http://x", "-s", "DOWNLOAD_DELAY=x"], "DOWNLOAD_DELAY: 'x' is not"),
-        (["-a", "seed=http://x", "-L", "LOUD"], "--loglevel: 'LOUD' is not DEBUG"),
+        (["-a", "seed=http://x", "-L", "LOUD"], "LOG_LEVEL: 'LOUD' is not DEBUG"),
+        (["-a", "seed=http://x", "-s", "ROBOTSTXT_OBEY=maybe"], "ROBOTSTXT_OBEY: 'maybe' is not"),
+        (["-a", "seed=http://x", "-a", "timeout=0"], "timeout: '0' is not a time"),
+        (["-a", "seed=http://x", "-a", f"depth={'9' * 5000}"], "depth: '99999"),
     ],
 )
 def test_bad_input_gets_one_line_and_status_2(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlproject.__main__ import main, names_seed, split
+from crawlproject.commands.launch import main, names_seed, split
 from tests.crawling import PROJECT
 
 if TYPE_CHECKING:
