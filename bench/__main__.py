@@ -6,12 +6,15 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from bench import crawl
+from bench import crawl, links
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-BENCHMARKS: dict[str, Callable[[Sequence[str]], int]] = {"crawl": crawl.main}
+BENCHMARKS: dict[str, Callable[[Sequence[str]], int]] = {
+    "crawl": crawl.main,
+    "links": links.main,
+}
 DEFAULT = "crawl"
 
 

@@ -12,10 +12,11 @@ import argparse
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from bench.crawlers import OURS, STOCK, Crawler, differences, missing, read_pages
 from bench.measure import Cost, CrawlFailed, Result, best
+from bench.options import OneLineParser, count
 from bench.report import Report
 from bench.server import NoServer, Served, serve
 from bench.site import ALONE, Site
@@ -28,22 +29,11 @@ _LIMIT_SECONDS = 60.0
 _LIMIT_SECONDS_A_PAGE = 0.5
 
 
-class OneLineParser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message}\n")
-
-
-def _count(value: str) -> int:
-    if not value.isascii() or not value.isdigit() or int(value) < 1:
-        raise argparse.ArgumentTypeError(f"{value!r} is no whole number from 1 on")
-    return int(value)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = OneLineParser(prog="bench crawl", description=__doc__, allow_abbrev=False)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--pages", type=_count, default=2000, help="of the site (%(default)s)")
-    parser.add_argument("--repeat", type=_count, default=2, help="runs of each (%(default)s)")
+    parser.add_argument("--pages", type=count, default=2000, help="of the site (%(default)s)")
+    parser.add_argument("--repeat", type=count, default=2, help="runs of each (%(default)s)")
     parser.add_argument(
         "--server", choices=("auto", "nginx", "python"), default="auto", help="(%(default)s)"
     )

@@ -99,7 +99,6 @@ class SiteSpider(CrawlSpider):
                 canonicalizer=canonicalize,
                 link_rels=settings.getlist("URLS_LINK_RELS"),
                 token=token,
-                with_text=False,
             ),
             respects_nofollow=settings.getbool("URLS_RESPECT_NOFOLLOW"),
             token=token,

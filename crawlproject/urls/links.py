@@ -47,14 +47,52 @@ _REFRESH = re.compile(
 ).match
 
 
+class TextBudget:
+    """How much text the links of a page may have in all.
+
+    Links inside links repeat their text: a page that nests thousands gets no more of it.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+
+class FoundLink(Link):
+    """A link whose text is read when it is asked for: few ask, and it is a third of the cost.
+
+    Until then it keeps the page's tree alive.
+    """
+
+    __slots__ = ("_budget", "_node", "_text")
+
+    def __init__(
+        self, url: str, node: LexborNode, budget: TextBudget, fragment: str, nofollow: bool
+    ) -> None:
+        self.url = url
+        self.fragment = fragment
+        self.nofollow = nofollow
+        self._node: LexborNode | None = node
+        self._budget = budget
+        self._text = ""
+
+    @property
+    def text(self) -> str:  # type: ignore[override]
+        if self._node is not None and self._budget.left > 0:
+            self._text = self._node.text_lexbor().strip()
+            self._budget.left -= len(self._text)
+        self._node = None
+        return self._text
+
+
 class FastLinkExtractor:
     """Scrapy's LinkExtractor interface: ``extract_links`` and ``matches``.
 
     ``allow`` and ``deny`` are regular expressions searched in the canonical URL,
     ``restrict_css`` selects the parts of the page to look in, ``link_rels`` names the
     ``<link rel>`` values that count as links. ``token`` is the name that robots
-    directives may address the crawler by. ``with_text=False`` leaves out the texts of the
-    links, which cost a quarter of the time.
+    directives may address the crawler by. Texts are read when they are asked for.
     """
 
     def __init__(
@@ -71,7 +109,6 @@ class FastLinkExtractor:
         link_rels: str | Iterable[str] = (),
         canonicalizer: Canonicalizer | None = None,
         token: str | None = None,
-        with_text: bool = True,
     ) -> None:
         self._allow = _compiled(allow)
         self._deny = _compiled(deny)
@@ -87,7 +124,6 @@ class FastLinkExtractor:
         self._link_rels = frozenset(rel.lower() for rel in arg_to_iter(link_rels))
         self._canonicalize = canonicalizer or canonicalize
         self._token = token
-        self._with_text = with_text
         self._selector = self._make_selector()
         self._remembered: dict[str, dict[str, str | None]] = {}
 
@@ -109,8 +145,7 @@ class FastLinkExtractor:
         base = base_url(response)
         nofollow_all = page_nofollow(response, self._token)
         remembered = self._remembered_of(origin_of(base))
-        # Links inside links repeat their text: a page that nests thousands gets no more of it.
-        text_left = 2 * len(response.body) + 1_000 if self._with_text else 0
+        budget = TextBudget(2 * len(response.body) + 1_000)
         links: list[Link] = []
         by_url: dict[str, Link] = {}
         for node in self._nodes(response):
@@ -134,10 +169,8 @@ class FastLinkExtractor:
                     # One way that may be followed is enough.
                     known.nofollow = known.nofollow and nofollow
                     continue
-                text = node.text_lexbor().strip() if text_left > 0 else ""
-                text_left -= len(text)
                 fragment = href.partition("#")[2].strip() if "#" in href else ""
-                link = by_url[url] = Link(url, text, fragment, nofollow)
+                link = by_url[url] = FoundLink(url, node, budget, fragment, nofollow)
                 links.append(link)
         return links
 
