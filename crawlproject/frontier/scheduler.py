@@ -196,8 +196,7 @@ class FrontierScheduler(BaseScheduler):
             if self._gatekeeper.asks_the_host:
                 self._frontier.landed(lease, now)
             self._frontier.release(lease, now)
-            # The task is still counted as a question, so the engine asks after this call.
-            asyncio.get_running_loop().call_soon(wake, self._crawler)
+            wake(self._crawler)
 
     def _set_alarm(self, now: float) -> None:
         """Wake the engine when the next host gets ready."""

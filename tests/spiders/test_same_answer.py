@@ -121,3 +121,34 @@ async def test_max_pages_waits_for_the_slow_page_whose_links_come_first(
         server.url(path) for path in ("/", "/slow", "/fast", "/first")
     )
     assert sorted(server.paths()) == ["/", "/fast", "/first", "/slow"]
+
+
+@deferred_f_from_coro_f
+async def test_a_slow_seed_that_brings_a_host_into_scope_changes_nothing_by_being_slow(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"pages": {}}, all_loopback=True)
+    other = server.url("/", host="127.0.0.2")
+    outputs = []
+    for number, delay in enumerate((0.0, 0.3)):
+        server.set(
+            {
+                "pages": {
+                    "/": {"links": ["/moved", other + "x"]},
+                    "/moved": {"redirect": other + "y"},
+                    "/second": {"redirect": other + "home", "delay": delay},
+                    "/home": {"links": [other + "y"]},
+                    "/x": {},
+                    "/y": {},
+                }
+            }
+        )
+        output = tmp_path / f"{number}.json"
+        seeds = f"{server.url('/')} {server.url('/second')}"
+        await crawl_site(seeds, {"FEEDS": {str(output): {"format": "json"}}})
+        outputs.append(comparable(output, server))
+    assert outputs[0] == outputs[1]
+    pages = [page["url"] for page in json.loads(outputs[0])["pages"]]
+    assert sorted(pages) == sorted(
+        ["http://site.example/", other + "home", other + "x", other + "y"]
+    )
