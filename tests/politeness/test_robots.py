@@ -123,8 +123,12 @@ async def test_a_redirect_into_a_private_network_is_not_followed(
     secret = server.url("/secret", host="127.0.0.2")
     server.set({"robots": {"redirect": secret}, "pages": {"/": {}, "/secret": {}}})
     # Here every server is on loopback, so let one of them pass for a public one.
-    for module in ("crawlproject.scope.scope", "crawlproject.politeness.robots"):
-        monkeypatch.setattr(f"{module}.is_internal", lambda host: host == "127.0.0.2")
+    for name in (
+        "crawlproject.scope.scope.is_internal",
+        "crawlproject.politeness.robots.is_internal",
+        "crawlproject.scope.resolver.is_internal_address",
+    ):
+        monkeypatch.setattr(name, lambda host: host == "127.0.0.2")
     crawled = await crawl_site(server.url(), {"RETRY_TIMES": 0})
     error = crawled.pages[server.url("/")].error
     assert error == "robots: robots.txt redirects to an internal address"
