@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from crawlproject.scope import resolver
 from crawlproject.scope.resolver import guard, is_refused
 from crawlproject.scope.scope import Mode, Scope
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 @pytest.fixture(autouse=True)
-def only_scopes_of_the_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def only_scopes_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resolver, "_scopes", set())
-    yield
 
 
 @pytest.mark.parametrize(
