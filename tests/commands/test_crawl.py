@@ -181,11 +181,12 @@ def test_ctrl_c_finishes_what_is_in_flight_and_completes_the_outputs(
 
 def test_ctrl_c_twice_ends_at_once(site: SiteFactory, tmp_path: Path) -> None:
     server = site({"pages": {"/": {"hang": True}}})
-    crawl = start(server, tmp_path)
+    log = tmp_path / "log.txt"
+    crawl = start(server, tmp_path, "-L", "INFO", "--logfile", str(log))
     wait_for(lambda: any(entry["path"] == "/" for entry in server.open()))
     os.killpg(crawl.pid, signal.SIGINT)
     # The first must have been taken before the second is sent.
-    time.sleep(0.3)
+    wait_for(lambda: "Received SIGINT" in log.read_text())
     os.killpg(crawl.pid, signal.SIGINT)
     _, stderr = crawl.communicate(timeout=10)
     assert "Traceback" not in stderr

@@ -108,4 +108,4 @@ async def test_workers_bound_the_requests_to_all_hosts_robots_txt_too(site: Site
     seeds = " ".join(server.url("/", host=f"127.0.2.{number}") for number in range(1, 25))
     crawled = await crawl_site(seeds, workers="4")
     assert len(crawled.pages) == 24 * 4
-    assert server.max_in_flight() == 4
+    assert 1 < server.max_in_flight() <= 4
