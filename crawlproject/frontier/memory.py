@@ -216,7 +216,7 @@ class MemoryFrontier:
             self._skip(entry, DEPTH)
             return
         self._move(entry, State.QUEUED)
-        if entry.way.depth and not self._are_seeds_done():
+        if self._waits_for_seeds(entry):
             self._after_seeds.append(entry)
         else:
             self._queue(entry)
@@ -237,7 +237,7 @@ class MemoryFrontier:
                 if entry.reason == DEPTH:
                     self._enter(entry)
                 continue
-            if is_shorter and entry.state is State.QUEUED and self._are_seeds_done():
+            if is_shorter and entry.state is State.QUEUED and not self._waits_for_seeds(entry):
                 self._queue(entry)
             if is_shorter and entry.children:
                 step = way.step(entry.url)
@@ -255,7 +255,7 @@ class MemoryFrontier:
     # --- commits: a page, its links and its state, as one
 
     def _commit_what_fits(self) -> None:
-        while self._waiting_for_room and self._census.queued < self._capacity:
+        while self._waiting_for_room and self._has_room():
             self._commit(self._waiting_for_room.popleft())
         while self._budget and (lease := self._budget.next_answer()):
             self._commit(lease)
@@ -269,10 +269,12 @@ class MemoryFrontier:
         else:
             self._commit_links(entry, lease.found)
         self._settle()
-        if self._after_seeds and self._are_seeds_done():
+        if self._after_seeds and self._census.floor() > 0:
             waiting, self._after_seeds = self._after_seeds, []
             for waited in waiting:
-                self._queue(waited)
+                # A redirect of a seed may have called it up already.
+                if waited.state is State.QUEUED:
+                    self._queue(waited)
             self._fill_budget()
 
     def _commit_links(self, entry: Entry, found: list[Candidate]) -> None:
@@ -310,8 +312,12 @@ class MemoryFrontier:
 
     # --- queues
 
-    def _are_seeds_done(self) -> bool:
-        return not self._seeds_first or self._census.floor() > 0
+    def _has_room(self) -> bool:
+        # What waits for the seeds is not given out, so no room would come of it.
+        return self._census.queued - len(self._after_seeds) < self._capacity
+
+    def _waits_for_seeds(self, entry: Entry) -> bool:
+        return self._seeds_first and entry.way.depth > 0 and self._census.floor() == 0
 
     def _queue(self, entry: Entry) -> None:
         if self._budget is None or entry.released:

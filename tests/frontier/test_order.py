@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,9 @@ from hypothesis import strategies as st
 from crawlproject.frontier.base import Candidate
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.memory import MemoryFrontier
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Graph = dict[str, list[str]]
 
@@ -34,7 +38,12 @@ def webs(draw: st.DrawFn) -> Web:
 
 
 def crawl(
-    web: Web, luck: random.Random, *, in_flight: int = 4, **options: int | None
+    web: Web,
+    luck: random.Random,
+    *,
+    in_flight: int = 4,
+    seeds: Sequence[str] = ("p0",),
+    **options: int | None,
 ) -> tuple[dict[str, tuple[int, str | None, tuple[str, ...]]], list[str]]:
     """Play a crawl in which answers come in a random order; the pages, and what was fetched."""
     frontier = MemoryFrontier(
@@ -43,8 +52,9 @@ def crawl(
         depth_limit=options.get("depth_limit"),
         budget=options.get("budget"),
         capacity=options.get("capacity"),
+        seeds_first=len(seeds) > 1,
     )
-    frontier.admit([Candidate("p0")])
+    frontier.admit(Candidate(seed) for seed in seeds)
     fetched: list[str] = []
     pages: list[str] = []
     flying = []
@@ -120,15 +130,22 @@ def test_depths_are_shortest_whatever_the_order_of_answers(
     depth_limit=st.sampled_from([None, 1, 2]),
     budget=st.sampled_from([None, 1, 2, 5, 9]),
     capacity=st.sampled_from([None, 1, 3]),
+    seeds=st.sampled_from([("p0",), ("p0", "p1"), ("p2", "p0", "p1")]),
 )
 def test_concurrency_and_luck_change_nothing(
-    web: Web, seed: int, depth_limit: int | None, budget: int | None, capacity: int | None
+    web: Web,
+    seed: int,
+    depth_limit: int | None,
+    budget: int | None,
+    capacity: int | None,
+    seeds: tuple[str, ...],
 ) -> None:
     luck = random.Random(seed)
     limits = {"depth_limit": depth_limit, "budget": budget, "capacity": capacity}
-    alone, _ = crawl(web, random.Random(0), in_flight=1, **limits)
+    known = [name for name in seeds if name in web.links]
+    alone, _ = crawl(web, random.Random(0), in_flight=1, seeds=known, **limits)
     for in_flight in (2, 4, 64):
-        together, order = crawl(web, luck, in_flight=in_flight, **limits)
+        together, order = crawl(web, luck, in_flight=in_flight, seeds=known, **limits)
         assert together == alone
         if budget is not None:
             assert len(order) <= budget
