@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlproject.frontier.base import Candidate
+from crawlproject.frontier.base import NOFOLLOW, Candidate
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.memory import MemoryFrontier
 
@@ -25,16 +25,21 @@ Graph = dict[str, list[str]]
 class Web:
     links: Graph
     redirects: dict[str, str]
+    # Links that ask not to be followed.
+    nofollow: frozenset[tuple[str, str]] = frozenset()
 
 
 @st.composite
-def webs(draw: st.DrawFn) -> Web:
+def webs(draw: st.DrawFn, *, with_nofollow: bool = False) -> Web:
     names = [f"p{number}" for number in range(draw(st.integers(1, 14)))]
     some = st.lists(st.sampled_from(names), max_size=4, unique=True)
     links = {name: draw(some) for name in names}
     redirects = draw(st.dictionaries(st.sampled_from(names), st.sampled_from(names), max_size=5))
     redirects.pop("p0", None)
-    return Web(links, {source: to for source, to in redirects.items() if source != to})
+    pairs = st.tuples(st.sampled_from(names), st.sampled_from(names))
+    nofollow = draw(st.frozensets(pairs, max_size=8)) if with_nofollow else frozenset()
+    redirects = {source: to for source, to in redirects.items() if source != to}
+    return Web(links, redirects, nofollow)
 
 
 def crawl(
@@ -75,7 +80,10 @@ def crawl(
         else:
             pages.append(lease.url)
             if lease.verdict is None:
-                lease.found = [Candidate(link) for link in web.links[lease.url]]
+                lease.found = [
+                    Candidate(link, NOFOLLOW if (lease.url, link) in web.nofollow else None)
+                    for link in web.links[lease.url]
+                ]
         frontier.finish(lease)
     assert len(fetched) == len(set(fetched)), "each URL is fetched once"
     assert len(pages) == len(set(pages)), "each page is reported once"
@@ -84,6 +92,8 @@ def crawl(
         facts = frontier.facts(url)
         assert facts is not None
         known[url] = (facts.depth, facts.referrer, facts.redirected_from)
+    for skip in frontier.skips():
+        known[f"{skip.url} skipped: {skip.reason}"] = (skip.depth, skip.referrer, ())
     return known, pages
 
 
@@ -118,14 +128,16 @@ def test_depths_are_shortest_whatever_the_order_of_answers(
         for url, depth in distances(web).items()
         if depth_limit is None or depth <= depth_limit
     }
-    assert {url: depth for url, (depth, _, _) in pages.items() if url not in web.redirects} == {
-        url: depth for url, depth in expected.items() if url not in web.redirects
-    }
+    assert {
+        url: depth
+        for url, (depth, _, _) in pages.items()
+        if url not in web.redirects and "skipped" not in url
+    } == {url: depth for url, depth in expected.items() if url not in web.redirects}
 
 
 @settings(max_examples=300, deadline=None)
 @given(
-    web=webs(),
+    web=webs(with_nofollow=True),
     seed=st.integers(0, 10**6),
     depth_limit=st.sampled_from([None, 1, 2]),
     budget=st.sampled_from([None, 1, 2, 5, 9]),
@@ -166,5 +178,5 @@ def test_a_budget_takes_the_first_pages_breadth_first_and_uses_them_up(budget: i
         {},
     )
     for seed in range(20):
-        pages, _ = crawl(web, random.Random(seed), in_flight=8, budget=budget)
+        _, pages = crawl(web, random.Random(seed), in_flight=8, budget=budget)
         assert sorted(pages) == [f"p{number}" for number in range(budget)]
