@@ -104,7 +104,7 @@ class SitemapXmlExporter(SortedPagesExporter):
         for page in self._pages.newest():
             host = _hostname(page["url"]) if page else None
             if host is not None and host not in hosts:
-                final = self.with_final_facts(page)
+                final = self.with_final_facts(page, self.facts_of(page))
                 sources = final["redirected_from"]
                 # Depth 0 by way of a seed's host: it is a seed that led there.
                 if (

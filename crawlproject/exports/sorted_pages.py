@@ -103,14 +103,18 @@ class SortedPagesExporter(PageExporter):
     def pages(self) -> Iterator[Record]:
         """The pages by URL, with the final facts."""
         for record in self._pages.newest():
-            yield self.with_final_facts(record)
+            facts = self.facts_of(record)
+            if facts is None or facts.is_page:
+                yield self.with_final_facts(record, facts)
 
     def others(self) -> Iterator[Record]:
         """The items that are no pages."""
         return self._others.all()
 
-    def with_final_facts(self, record: Record) -> Record:
-        facts = self._facts(record["url"]) if self._facts else None
+    def facts_of(self, record: Record) -> Facts | None:
+        return self._facts(record["url"]) if self._facts else None
+
+    def with_final_facts(self, record: Record, facts: Facts | None) -> Record:
         if facts is not None:
             record.update(
                 depth=facts.depth,

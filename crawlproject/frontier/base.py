@@ -97,6 +97,8 @@ class Facts:
     depth: int
     referrer: str | None
     redirected_from: tuple[str, ...]
+    # Not when it redirects, though it may have been taken for one redirect too many first.
+    is_page: bool = True
 
 
 @dataclass(slots=True, frozen=True)

@@ -46,6 +46,10 @@ class Entry:
     # Followable links of a page that is done, while a shorter way to it may still turn up.
     children: list[Entry] | None = None
     target: Entry | None = None
+    # Redirects since the last link on the way that has the fewest, be it the shortest or not.
+    fewest_hops: int = 0
+    # Where it redirects to, when that is one redirect too many.
+    blocked: str | None = None
     sources: list[Entry] = field(default_factory=list)
 
     @property

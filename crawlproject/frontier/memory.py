@@ -47,12 +47,14 @@ class MemoryFrontier:
         depth_limit: int | None = None,
         budget: int | None = None,
         capacity: int | None = None,
+        max_redirects: int = 20,
         seeds_first: bool = False,
     ) -> None:
         self._host_of = host_of
         self._depth_limit = NO_LIMIT if depth_limit is None else depth_limit
         self._budget = None if budget is None else PageBudget(budget)
         self._capacity = capacity or NO_LIMIT
+        self._max_redirects = max_redirects
         self._seeds_first = seeds_first
         self._after_seeds: list[Entry] = []
         self._entries: dict[str, Entry] = {}
@@ -170,7 +172,8 @@ class MemoryFrontier:
         entry = self._entries.get(url)
         if entry is None:
             return None
-        return Facts(entry.way.depth, entry.way.referrer or None, sources_of(entry))
+        is_page = entry.target is None or entry.state is State.FAILED
+        return Facts(entry.way.depth, entry.way.referrer or None, sources_of(entry), is_page)
 
     def skips(self) -> Iterator[Skip]:
         for entry in self._entries.values():
@@ -195,7 +198,9 @@ class MemoryFrontier:
         entry = self._entries.get(candidate.url)
         if entry is None:
             self._ranks += 1
-            entry = Entry(candidate.url, way, self._ranks, request=candidate.request)
+            entry = Entry(
+                candidate.url, way, self._ranks, request=candidate.request, fewest_hops=way.hops
+            )
             self._entries[candidate.url] = entry
             reason = candidate.reason
             if reason in self._judges:
@@ -205,11 +210,22 @@ class MemoryFrontier:
             else:
                 self._skip(entry, reason)
         elif candidate.reason is None and entry.reason == NOFOLLOW:
-            entry.way = way
+            # The way that was not to be followed counts for nothing.
+            entry.way, entry.fewest_hops = way, way.hops
             self._enter(entry)
         elif way < entry.way and _counts(candidate, entry):
             self._improve(entry, way)
+        if candidate.reason is None:
+            self._spare_hops(entry, way.hops)
         return entry
+
+    def _spare_hops(self, entry: Entry | None, hops: int) -> None:
+        """Fewer redirects lead here, and so to what it redirects to: it may be followed now."""
+        while entry is not None and hops < entry.fewest_hops:
+            entry.fewest_hops = hops
+            if entry.state is not State.LEASED:
+                self._unblock(entry)
+            entry, hops = entry.target, hops + 1
 
     def _enter(self, entry: Entry) -> None:
         if entry.way.depth > self._depth_limit:
@@ -266,7 +282,7 @@ class MemoryFrontier:
         self._move(entry, State.FAILED if lease.failed else State.DONE)
         if lease.redirect is not None:
             self._commit_redirect(entry, lease.redirect)
-        else:
+        elif not self._unblock(entry):
             self._commit_links(entry, lease.found)
         self._settle()
         if self._after_seeds and self._census.floor() > 0:
@@ -284,7 +300,7 @@ class MemoryFrontier:
         for candidate in found:
             child = entries.get(candidate.url)
             # Most links of a page lead where others have led before, and change nothing.
-            if child is None or step < child.way or child.reason is not None:
+            if child is None or step < child.way or child.reason is not None or child.fewest_hops:
                 child = self._offer(candidate, step)
             if candidate.reason != NOFOLLOW:
                 children.append(child)
@@ -293,15 +309,17 @@ class MemoryFrontier:
             self._unsettled[entry.way.depth].append(entry)
 
     def _commit_redirect(self, entry: Entry, target_url: str) -> None:
-        entry.target = target = self._offer(Candidate(target_url), entry.way.hop())
-        target.sources.append(entry)
-        if loop := loop_of(entry):
-            # No page will come of it, so one of its URLs is given out again, to say so.
-            target = min(loop)
-            target.verdict = "redirect loop"
-            target.released = False
-            self._move(target, State.QUEUED)
-            self._queue(target)
+        if entry.fewest_hops >= self._max_redirects:
+            target = entry
+            entry.blocked = target_url
+            self._report(entry, "too many redirects")
+        else:
+            entry.target = target = self._offer(Candidate(target_url), entry.way.hop())
+            target.sources.append(entry)
+            self._spare_hops(target, entry.fewest_hops + 1)
+            if loop := loop_of(entry):
+                target = min(loop)
+                self._report(target, "redirect loop")
         if self._budget is not None:
             self._budget.give_back()
             if target.state is State.QUEUED and not target.released:
@@ -309,6 +327,22 @@ class MemoryFrontier:
                 target.rank = entry.rank
                 self._budget.release(target)
                 self._queue_at_host(target)
+
+    def _report(self, entry: Entry, verdict: str) -> None:
+        """Give a URL out again, to say that no page will come of it."""
+        entry.verdict = verdict
+        entry.released = False
+        self._move(entry, State.QUEUED)
+        self._queue(entry)
+
+    def _unblock(self, entry: Entry) -> bool:
+        """Follow what was one redirect too many, if a way with fewer of them has been found."""
+        if entry.blocked is None or entry.fewest_hops >= self._max_redirects or self._budget:
+            return False
+        target, entry.blocked, entry.verdict = entry.blocked, None, None
+        self._move(entry, State.DONE)
+        self._commit_redirect(entry, target)
+        return True
 
     # --- queues
 

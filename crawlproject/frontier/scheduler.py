@@ -69,6 +69,7 @@ def frontier_from(settings: BaseSettings) -> Frontier:
         depth_limit=depth_limit_from(settings),
         budget=settings.getint("SCOPE_MAX_PAGES") or None,
         capacity=settings.getint("FRONTIER_CAPACITY") or None,
+        max_redirects=settings.getint("REDIRECT_MAX_TIMES"),
         # What is in scope is known when all seeds have shown where they lead.
         seeds_first=settings.getbool("SCOPE_FOLLOW_SEED_REDIRECTS")
         and settings["SCOPE_MODE"] != "any"

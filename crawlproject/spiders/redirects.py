@@ -64,8 +64,6 @@ class Redirects:
             return Outcome(error=f"bad redirect: {location[:200]!r}")
         if target == lease.url:
             return self._judge_itself(response.urljoin(location), lease)
-        if lease.hops >= self._max_times:
-            return Outcome(error="too many redirects")
         widened = (
             lease.depth == 0 and self._seeds_widen_scope and self._scope.widen(host_of(target))
         )

@@ -248,6 +248,29 @@ def test_a_redirect_loop_is_reported_once_by_its_first_url(engine: Engine) -> No
     assert frontier.depths() == {0: 1}
 
 
+def test_one_redirect_too_many_is_reported_until_a_way_with_fewer_is_found(engine: Engine) -> None:
+    frontier = engine(max_redirects=1, limits={"a": HostLimits(0, 9)})
+    frontier.admit([Candidate("a/seed"), Candidate("a/old")])
+    seed, old = take(frontier), take(frontier)
+    old.redirect = "a/older"
+    frontier.finish(old)
+    older = take(frontier)
+    older.redirect = "a/new"
+    frontier.finish(older)
+    report = take(frontier)
+    assert (report.url, report.verdict) == ("a/older", "too many redirects")
+    report.failed = True
+    frontier.finish(report)
+    assert frontier.facts("a/older") == Facts(0, None, ("a/old",))
+    # A link leads to it, without the redirect before.
+    fetched(frontier, seed, "a/older")
+    assert drain(frontier) == ["a/new"]
+    facts = frontier.facts("a/older")
+    assert facts is not None
+    assert not facts.is_page
+    assert frontier.exhausted()
+
+
 def test_in_flight_per_host_stays_within_its_cap(engine: Engine) -> None:
     frontier = engine(limits={"a": HostLimits(0, 2), "b": HostLimits(0, 1)})
     frontier.admit(Candidate(f"{host}/{n}") for host in "ab" for n in range(3))

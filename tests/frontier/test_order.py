@@ -57,6 +57,7 @@ def crawl(
         depth_limit=options.get("depth_limit"),
         budget=options.get("budget"),
         capacity=options.get("capacity"),
+        max_redirects=options.get("max_redirects") or 20,
         seeds_first=len(seeds) > 1,
     )
     frontier.admit(Candidate(seed) for seed in seeds)
@@ -91,6 +92,8 @@ def crawl(
     for url in pages:
         facts = frontier.facts(url)
         assert facts is not None
+        if not facts.is_page:
+            continue
         known[url] = (facts.depth, facts.referrer, facts.redirected_from)
     for skip in frontier.skips():
         known[f"{skip.url} skipped: {skip.reason}"] = (skip.depth, skip.referrer, ())
@@ -143,6 +146,7 @@ def test_depths_are_shortest_whatever_the_order_of_answers(
     budget=st.sampled_from([None, 1, 2, 5, 9]),
     capacity=st.sampled_from([None, 1, 3]),
     seeds=st.sampled_from([("p0",), ("p0", "p1"), ("p2", "p0", "p1")]),
+    max_redirects=st.sampled_from([1, 2, 3, 20]),
 )
 def test_concurrency_and_luck_change_nothing(
     web: Web,
@@ -151,9 +155,15 @@ def test_concurrency_and_luck_change_nothing(
     budget: int | None,
     capacity: int | None,
     seeds: tuple[str, ...],
+    max_redirects: int,
 ) -> None:
     luck = random.Random(seed)
-    limits = {"depth_limit": depth_limit, "budget": budget, "capacity": capacity}
+    limits = {
+        "depth_limit": depth_limit,
+        "budget": budget,
+        "capacity": capacity,
+        "max_redirects": max_redirects,
+    }
     known = [name for name in seeds if name in web.links]
     alone, _ = crawl(web, random.Random(0), in_flight=1, seeds=known, **limits)
     for in_flight in (2, 4, 64):
