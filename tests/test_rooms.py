@@ -72,6 +72,7 @@ PURE = (
     "frontier/entry.py",
     "frontier/budget.py",
     "frontier/census.py",
+    "frontier/graph.py",
     "frontier/memory.py",
     "spiders/values.py",
     "api/order.py",

@@ -1,9 +1,6 @@
 """The frontier in this process's memory.
 
-Depths settle as the crawl goes on. While a URL at depth m is still open, no new way can be
-shorter than m, so a page at depth m or less has its final depth, and the list of its
-children, kept to pass a shorter way on, can go. Only the pages that overtook a slow one
-keep theirs.
+What is known is in ``graph.py``; here is what goes out, what comes back and what it changes.
 
 With a page budget the frontier is *ordered*: answers are committed in the order in which
 one patient worker would have got them, whenever they come. Then which URLs exist, and
@@ -13,25 +10,25 @@ that the links of a page wait for the slowest page before it.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import deque
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, Counts, Facts, Lease, Skip, State
+from crawlproject.frontier.base import NOFOLLOW, Candidate, Lease, State
 from crawlproject.frontier.budget import PageBudget
-from crawlproject.frontier.census import Census
 from crawlproject.frontier.entry import Entry, Way, loop_of, sources_of
+from crawlproject.frontier.graph import LinkGraph
 from crawlproject.frontier.hosts import HostGate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from crawlproject.frontier.hosts import HostLimits
 
 NO_LIMIT = 2**31
 
 
-class MemoryFrontier:
+class MemoryFrontier(LinkGraph):
     """An engine of the contract in ``base.py``. Everything is lost with the process.
 
     ``capacity`` bounds the queue: at the bound the links of finished pages wait, whole
@@ -50,24 +47,18 @@ class MemoryFrontier:
         max_redirects: int = 20,
         seeds_first: bool = False,
     ) -> None:
+        super().__init__(depth_limit)
         self._host_of = host_of
-        self._depth_limit = NO_LIMIT if depth_limit is None else depth_limit
         self._budget = None if budget is None else PageBudget(budget)
         self._capacity = capacity or NO_LIMIT
         self._max_redirects = max_redirects
         self._seeds_first = seeds_first
         self._after_seeds: list[Entry] = []
-        self._entries: dict[str, Entry] = {}
         self._gate: HostGate[Entry] = HostGate(limits, Entry.is_queued_at)
         self._flying: set[str] = set()
         self._delayed: list[tuple[float, Entry]] = []
-        self._census = Census()
-        self._judges: dict[str, Callable[[str], str | None]] = {}
-        self._ranks = 0
         # Finished, but the queue has no room for the links.
         self._waiting_for_room: deque[Lease] = deque()
-        # Done entries by depth, to which a shorter way may still be found.
-        self._unsettled: defaultdict[int, list[Entry]] = defaultdict(list)
 
     # --- what comes in
 
@@ -77,9 +68,6 @@ class MemoryFrontier:
             self._offer(candidate, Way(depth))
         self._fill_budget()
         return self._census.queued - queued
-
-    def known(self, url: str) -> bool:
-        return url in self._entries
 
     def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
         # Candidates that were judged before, but come in later, are judged again too.
@@ -168,106 +156,6 @@ class MemoryFrontier:
         beyond_budget = self._budget.beyond if self._budget else 0
         return not self._census.leased and self._census.queued == beyond_budget
 
-    def facts(self, url: str) -> Facts | None:
-        entry = self._entries.get(url)
-        if entry is None:
-            return None
-        is_page = entry.target is None or entry.state is State.FAILED
-        return Facts(entry.way.depth, entry.way.referrer or None, sources_of(entry), is_page)
-
-    def skips(self) -> Iterator[Skip]:
-        for entry in self._entries.values():
-            if entry.reason is not None:
-                yield Skip(entry.url, entry.reason, entry.way.depth, entry.way.referrer or None)
-
-    def counts(self) -> Counts:
-        return self._census.counts()
-
-    def depths(self) -> dict[int, int]:
-        pages = (
-            entry
-            for entry in self._entries.values()
-            if entry.state is State.FAILED or (entry.state is State.DONE and entry.target is None)
-        )
-        return dict(sorted(Counter(entry.way.depth for entry in pages).items()))
-
-    # --- ways: who is how deep
-
-    def _offer(self, candidate: Candidate, way: Way) -> Entry:
-        """A way to a URL: let the URL in if it is new, take the way if it is better."""
-        entry = self._entries.get(candidate.url)
-        if entry is None:
-            self._ranks += 1
-            entry = Entry(
-                candidate.url, way, self._ranks, request=candidate.request, fewest_hops=way.hops
-            )
-            self._entries[candidate.url] = entry
-            reason = candidate.reason
-            if reason in self._judges:
-                reason = self._judges[reason](candidate.url)
-            if reason is None:
-                self._enter(entry)
-            else:
-                self._skip(entry, reason)
-        elif candidate.reason is None and entry.reason == NOFOLLOW:
-            # The way that was not to be followed counts for nothing.
-            entry.way, entry.fewest_hops = way, way.hops
-            self._enter(entry)
-        elif way < entry.way and _counts(candidate, entry):
-            self._improve(entry, way)
-        if candidate.reason is None:
-            self._spare_hops(entry, way.hops)
-        return entry
-
-    def _spare_hops(self, entry: Entry | None, hops: int) -> None:
-        """Fewer redirects lead here, and so to what it redirects to: it may be followed now."""
-        while entry is not None and hops < entry.fewest_hops:
-            entry.fewest_hops = hops
-            if entry.state is not State.LEASED:
-                self._unblock(entry)
-            entry, hops = entry.target, hops + 1
-
-    def _enter(self, entry: Entry) -> None:
-        if entry.way.depth > self._depth_limit:
-            self._skip(entry, DEPTH)
-            return
-        self._move(entry, State.QUEUED)
-        if self._waits_for_seeds(entry):
-            self._after_seeds.append(entry)
-        else:
-            self._queue(entry)
-
-    def _skip(self, entry: Entry, reason: str) -> None:
-        self._move(entry, State.SKIPPED, reason)
-
-    def _improve(self, entry: Entry, way: Way) -> None:
-        """Take the better way, and pass it on to what lies behind."""
-        improved = [(entry, way)]
-        while improved:
-            entry, way = improved.pop()
-            if not way < entry.way:
-                continue
-            is_shorter = way.depth < entry.way.depth
-            self._census.take_way(entry, way)
-            if entry.reason is not None:
-                if entry.reason == DEPTH:
-                    self._enter(entry)
-                continue
-            if is_shorter and entry.state is State.QUEUED and not self._waits_for_seeds(entry):
-                self._queue(entry)
-            if is_shorter and entry.children:
-                step = way.step(entry.url)
-                improved.extend((child, step) for child in entry.children)
-            if entry.target is not None:
-                improved.append((entry.target, way.hop()))
-
-    def _settle(self) -> None:
-        """Forget the links of the pages that no shorter way can reach any more."""
-        floor = self._census.floor()
-        for depth in [depth for depth in self._unsettled if depth <= floor]:
-            for entry in self._unsettled.pop(depth):
-                entry.children = None
-
     # --- commits: a page, its links and its state, as one
 
     def _commit_what_fits(self) -> None:
@@ -353,6 +241,16 @@ class MemoryFrontier:
     def _waits_for_seeds(self, entry: Entry) -> bool:
         return self._seeds_first and entry.way.depth > 0 and self._census.floor() == 0
 
+    def _let_in(self, entry: Entry) -> None:
+        if self._waits_for_seeds(entry):
+            self._after_seeds.append(entry)
+        else:
+            self._queue(entry)
+
+    def _advance(self, entry: Entry) -> None:
+        if not self._waits_for_seeds(entry):
+            self._queue(entry)
+
     def _queue(self, entry: Entry) -> None:
         if self._budget is None or entry.released:
             self._queue_at_host(entry)
@@ -378,11 +276,3 @@ class MemoryFrontier:
         if self._budget is not None and state is State.QUEUED and not entry.released:
             self._budget.beyond += 1
         self._census.move(entry, state, reason)
-
-
-def _counts(candidate: Candidate, entry: Entry) -> bool:
-    """Whether a link may change the way to a URL that is known."""
-    if candidate.reason is None:
-        return True
-    # One that must not be followed opens no door, but it may be the better one to name.
-    return entry.reason is not None and (candidate.reason, entry.reason) != (NOFOLLOW, DEPTH)
