@@ -6,7 +6,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from bench import crawl, links
+from bench import crawl, frontier, links, polite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 BENCHMARKS: dict[str, Callable[[Sequence[str]], int]] = {
     "crawl": crawl.main,
     "links": links.main,
+    "frontier": frontier.main,
+    "polite": polite.main,
 }
 DEFAULT = "crawl"
 

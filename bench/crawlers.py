@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bench.measure import Cost, CrawlFailed, run
+from bench.measure import PROJECT, Cost, CrawlFailed, environment, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
 OUTPUT = "pages.json"
 _CONCURRENCY = 16
 _EXAMPLES = 3
@@ -40,16 +38,9 @@ class Crawler(NamedTuple):
         )
 
     def _environment(self) -> dict[str, str]:
-        # What the shell says about Scrapy or Python must not favour one of the two.
-        environment = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("SCRAPY_", "PYTHON"))
-        }
-        if self.settings_module:
-            environment["PYTHONPATH"] = str(PROJECT)
-            environment["SCRAPY_SETTINGS_MODULE"] = self.settings_module
-        return environment
+        if not self.settings_module:
+            return environment()
+        return environment(PYTHONPATH=str(PROJECT), SCRAPY_SETTINGS_MODULE=self.settings_module)
 
 
 STOCK = Crawler("stock", ("runspider", str(PROJECT / "bench" / "stock.py")), None)

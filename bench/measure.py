@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 _SHOWN_LINES = 15
 
 
 class CrawlFailed(Exception):
     """A crawler ended with an error; the message has what it said last."""
+
+
+# Where the packages are.
+PROJECT = Path(__file__).resolve().parent.parent
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """The environment of a crawler: nothing that the shell says about Scrapy or Python."""
+    shell = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("SCRAPY_", "PYTHON"))
+    }
+    return {**shell, **variables}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +84,33 @@ def run(
     return Cost(
         wall_seconds,
         usage.ru_utime + usage.ru_stime,
-        usage.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024),
+        _mb(usage.ru_maxrss),
     )
+
+
+def resident_mb() -> float:
+    """The memory that this process has now; where the system does not say it, had at most."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return _mb(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return int(status.partition("VmRSS:")[2].split(None, 1)[0]) / 1024
+
+
+def allow_many_files() -> None:
+    """Let this process have as many files and connections open as the system allows it."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def disk_bytes(folder: Path) -> int:
+    """What the files in a folder take on the disk, which gives out whole blocks."""
+    return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
+
+
+def _mb(maxrss: int) -> float:
+    return maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
 @dataclass(frozen=True, slots=True)

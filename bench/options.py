@@ -15,3 +15,13 @@ def count(value: str) -> int:
     if not value.isascii() or not value.isdigit() or int(value) < 1:
         raise argparse.ArgumentTypeError(f"{value!r} is no whole number from 1 on")
     return int(value)
+
+
+def seconds(value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{value!r} is no number of seconds")
+    return number

@@ -108,7 +108,7 @@ def _nginx(root: Path, work: Path) -> Iterator[Served]:
         )
         log = work / "error.log"
         command = [program, "-p", str(work), "-e", str(log), "-c", str(work / "nginx.conf")]
-        with _process(command, stdin=subprocess.DEVNULL) as process:
+        with running(command, stdin=subprocess.DEVNULL) as process:
             if _answers(process, port, root):
                 yield Served(f"http://{HOST}:{port}/", _version_of(program))
                 return
@@ -121,7 +121,7 @@ def _python(root: Path) -> Iterator[Served]:
     command = [sys.executable, "-m", "bench.server", str(root)]
     # The package is found from wherever the benchmark was started.
     place = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
-    with _process(
+    with running(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=place
     ) as process:
         line = process.stdout.readline().strip() if process.stdout else ""
@@ -131,7 +131,7 @@ def _python(root: Path) -> Iterator[Served]:
 
 
 @contextlib.contextmanager
-def _process(command: list[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
+def running(command: list[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
     """A process that has ended when the block has, whatever happens in it."""
     process: subprocess.Popen[str] = subprocess.Popen(  # noqa: S603  (a server of ours)
         # In a session of its own: Ctrl-C must not end it before those who use it.

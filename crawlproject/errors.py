@@ -1,8 +1,9 @@
 """What can be wrong with what a user gives us.
 
 BadInput
- ├── BadArgument   a spider argument, a setting, a seed
- └── BadOutput     a file that can't be written
+ ├── BadArgument         a spider argument, a setting, a seed
+ ├── BadOutput           a file that can't be written
+ └── BadCrawlDirectory   a crawl directory that can't be used as it is
 """
 
 from __future__ import annotations
@@ -21,3 +22,7 @@ class BadArgument(BadInput):
 
 class BadOutput(BadInput):
     pass
+
+
+class BadCrawlDirectory(BadInput):
+    """It was not touched."""

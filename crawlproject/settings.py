@@ -37,6 +37,10 @@ SCOPE_INCLUDE: list[str] = []  # regular expressions: a URL must match one of th
 SCOPE_EXCLUDE: list[str] = []  # regular expressions: a URL must match none of them
 SCOPE_SEEDS_ONLY = False  # follow no link at all (argument: depth=0)
 SCOPE_MAX_PAGES = 0  # pages in the output, at most; 0: no limit
+SCOPE_MAX_PAGES_PER_HOST = 0  # URLs of a host that are fetched, at most; 0: no limit
+SCOPE_MAX_PAGES_PER_PREFIX = 300  # … of a calendar, of the facets of a list …; 0: no limit
+SCOPE_MAX_REPEATED_SEGMENTS = 3  # times that a path may say the same segment; 0: no limit
+SCOPE_MAX_QUERY_PARAMS = 12  # parameters of a URL, at most; 0: no limit
 SCOPE_FOLLOW_SEED_REDIRECTS = True  # a seed that redirects to another host takes it into scope
 DEPTH_LIMIT = 16  # links from a seed, at most; 0: no limit
 URLLENGTH_LIMIT = 2083  # characters; longer URLs are skipped; 0: no limit
@@ -46,6 +50,9 @@ TWISTED_DNS_RESOLVER = "crawlproject.scope.resolver.GuardedResolver"
 
 SCHEDULER = "crawlproject.frontier.scheduler.FrontierScheduler"
 FRONTIER_GATEKEEPER = "crawlproject.politeness.robots.RobotsGatekeeper"  # asked before a fetch
+JOBDIR: str | None = None  # the crawl directory: what a crawl knows, and goes on from
+FRONTIER_COMMIT_PAGES = 100  # pages that are committed together, at most
+FRONTIER_COMMIT_SECONDS = 0.1  # what has changed is committed after this time at the latest
 FRONTIER_CAPACITY = 0  # queued URLs, about; at the bound discovery waits; 0: no limit
 FRONTIER_RETRY_BACKOFF_SECONDS = 1.0  # before the first retry of a URL; doubles with each
 RETRY_TIMES = 2  # after the first attempt
@@ -58,7 +65,13 @@ USER_AGENT = "crawlproject/0.1 (+https://crawlproject.example/bot)"  # who asks,
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT: str | None = None  # the name in robots.txt; by default USER_AGENT's first
 POLITENESS_ROBOTS_MAX_BYTES = 1024 * 1024  # of a robots.txt; the rest is ignored
+POLITENESS_ROBOTS_MAX_AGE_SECONDS = 86_400.0  # then a robots.txt is asked for again
+POLITENESS_ROBOTS_ATTEMPTS = 3  # to get a robots.txt; then the URLs of its host are skipped
+POLITENESS_ROBOTS_UNREACHABLE_SECONDS = 3600.0  # … those found in this time, too
 POLITENESS_MAX_CRAWL_DELAY_SECONDS = 60.0  # a longer Crawl-delay is cut to this, with a warning
+POLITENESS_MAX_HOLD_SECONDS = 600.0  # a longer Retry-After or back-off is cut to this
+POLITENESS_HOST = "hostname"  # what has a delay of its own: hostname, or domain (registered)
+POLITENESS_HOSTS: dict[str, dict[str, float]] = {}  # exceptions: {"a.com": {"delay": 2}}
 POLITENESS_FAST_LOOPBACK = True  # a crawl of this machine's own servers needs no delay
 DOWNLOAD_DELAY = 0.25  # seconds between the end of a request and the next, per host
 DOWNLOAD_DELAY_JITTER = 0.0  # the gate counts from completion: Scrapy's fence adds nothing
@@ -128,7 +141,9 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     # The frontier asks for robots.txt, and the scope keeps to its hosts.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
-    # Each of these costs a call a request, and has nothing to do here.
+    # Each of these costs a call a request, and has nothing to do here: the frontier says how
+    # long a request may take, and redirects and cookies are not the downloader's.
+    "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": None,
     "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
@@ -141,13 +156,17 @@ SPIDER_MIDDLEWARES: dict[str, int | None] = {
     "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
+    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
 }
 EXTENSIONS: dict[str, int | None] = {
     "crawlproject.politeness.throttle.GateThrottle": 100,
+    "crawlproject.politeness.overload.Overload": 110,
     "crawlproject.monitoring.progress.Progress": 200,
     "crawlproject.monitoring.summary.Summary": 300,
-    "crawlproject.exports.base.Feeds": 400,
+    "crawlproject.exports.feeds.Feeds": 400,
     "scrapy.extensions.feedexport.FeedExporter": None,
+    # It unpickles a file of the crawl directory, which may come from anywhere.
+    "scrapy.extensions.spiderstate.SpiderState": None,
     "scrapy.extensions.throttle.AutoThrottle": None,
     "scrapy.extensions.telnet.TelnetConsole": None,
     "scrapy.extensions.remote_control.RemoteControl": None,

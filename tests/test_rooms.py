@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "crawlproject"
 
 # What every room may use, then the rooms in the order of a URL's way, then who looks on.
-COMMON = ("errors", "failures", "items")
+COMMON = ("errors", "failures", "items", "records")
 ROOMS = (
     "urls",
     "scope",
@@ -67,13 +67,16 @@ PURE = (
     "urls/tame.py",
     "scope/scope.py",
     "scope/internal.py",
+    "scope/traps.py",
+    "scope/shape.py",
     "frontier/base.py",
     "frontier/hosts.py",
     "frontier/entry.py",
     "frontier/budget.py",
     "frontier/census.py",
     "frontier/graph.py",
-    "frontier/memory.py",
+    "frontier/levels.py",
+    "frontier/redirects.py",
     "spiders/values.py",
     "api/order.py",
     "exports/cells.py",

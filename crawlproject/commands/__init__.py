@@ -1,1 +1,3 @@
-"""Commands of this project: ``scrapy crawl``, with errors that fit on a line."""
+"""Commands of this project: ``scrapy crawl``, and ``why``, ``frontier``, ``skipped`` to look into
+a crawl directory, with errors that fit on a line.
+"""

@@ -3,7 +3,7 @@
 | exit status | meaning |
 |---|---|
 | 0 | finished, or stopped on purpose (Ctrl-C, timeout, max_pages): all outputs are complete |
-| 1 | no seed could be fetched, or an output could not be written |
+| 1 | no seed could be fetched, or an output or the crawl directory could not be written |
 | 2 | bad arguments: nothing was fetched |
 """
 
@@ -22,9 +22,11 @@ from scrapy.utils.conf import feed_process_params_from_cli
 
 from crawlproject.commands.checks import check_components, check_options
 from crawlproject.errors import BadArgument, BadInput
-from crawlproject.exports.base import Feeds
+from crawlproject.exports.feeds import Feeds
 from crawlproject.exports.outputs import check_appended, check_outputs
 from crawlproject.failures import explain
+from crawlproject.frontier import frontier_of
+from crawlproject.frontier.opening import check_crawl_directory
 from crawlproject.spiders.arguments import ARGUMENTS
 from crawlproject.spiders.values import log_level
 
@@ -117,6 +119,7 @@ class Command(crawl.Command):
         if check is not None:
             check(spargs, crawler.settings.copy())
         check_outputs(crawler.settings.getdict("FEEDS"), crawler)
+        check_crawl_directory(crawler.settings)
 
 
 @contextmanager
@@ -139,6 +142,12 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:
     if "finish_reason" not in stats:
         print("Stopped before the first request: nothing was written.", file=sys.stderr)
         return 0
+    if problem := _storage_problem(crawler):
+        complain(
+            f"the crawl directory can't be used: {problem}. No output was written; what is in "
+            "the crawl directory is safe, and the same command goes on from there"
+        )
+        return 1
     feeds = crawler.get_extension(Feeds)
     if feeds is not None and feeds.failures:
         for uri, problem in feeds.failures.items():
@@ -155,12 +164,19 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:
     return 0
 
 
+def _storage_problem(crawler: Crawler) -> str | None:
+    try:
+        return frontier_of(crawler).failure
+    except LookupError:
+        return None
+
+
 def _without_internals(message: str) -> str:
     """Scrapy's message on an unknown format lists all of its own as a tuple."""
     head, found, _ = message.partition(". Set a supported one")
     return f"{head}: give the file the extension .json, .jsonl, .csv or .xml" if found else message
 
 
-def complain(message: str) -> None:
+def complain(message: str, command: str = "crawl") -> None:
     line = " ".join(message.split())
-    print(f"scrapy crawl: error: {line}", file=sys.stderr)
+    print(f"scrapy {command}: error: {line}", file=sys.stderr)

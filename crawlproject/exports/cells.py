@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from crawlproject.exports.records import encodable
+from crawlproject.records import encodable
 
 Cell = str | int | float
 

@@ -25,7 +25,7 @@ from crawlproject.exports.cells import cell, text_cell
 from crawlproject.exports.sorted_pages import SortedPagesExporter
 
 if TYPE_CHECKING:
-    from crawlproject.exports.records import Record
+    from crawlproject.records import Record
 
 COLUMNS = (
     "url",
@@ -52,6 +52,7 @@ class PagesCsvExporter(SortedPagesExporter):
         super().__init__(file, dont_fail=True, **options)
         self._writer_options: dict[str, Any] = {"lineterminator": "\r\n", **self._kwargs}
         self._added_columns: set[str] = set()
+        self.needs_links = "links" in (self.chosen or ())
         # Wrong options are told at the start, not after the crawl.
         csv.writer(_Encoded(file, self.encoding), **self._writer_options)
 
@@ -70,7 +71,10 @@ class PagesCsvExporter(SortedPagesExporter):
         return record
 
     def write_document(self) -> None:
-        columns = self.chosen or {name: name for name in (*COLUMNS, *sorted(self._added_columns))}
+        for _ in self.others() if self._reader else ():
+            pass  # each adds its columns
+        added = sorted((self._added_columns | self.added_fields()) - _KNOWN)
+        columns = self.chosen or {name: name for name in (*COLUMNS, *added)}
         writer = csv.writer(_Encoded(self.file, self.encoding), **self._writer_options)
         writer.writerow(text_cell(str(name)) for name in columns.values())
         for record in chain(self.pages(), self.others()):

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from crawlproject.exports.base import PageExporter
 from crawlproject.exports.files import ends_in_mid_line, local_path
-from crawlproject.exports.records import chosen_fields, json_encoder, record_of
+from crawlproject.records import chosen_fields, json_encoder, record_of
 
 
 class PagesJsonLinesExporter(PageExporter):

@@ -33,13 +33,13 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
-from crawlproject.exports.records import json_encoder
 from crawlproject.exports.sorted_pages import SortedPagesExporter
+from crawlproject.records import json_encoder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlproject.exports.records import Record
+    from crawlproject.records import Record
 
 KEY_ORDER = (
     "url",

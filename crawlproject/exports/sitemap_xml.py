@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from crawlproject.exports.records import Record
+    from crawlproject.records import Record
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +50,7 @@ _INDEX, _INDEX_END = _PROLOG + b"<sitemapindex " + _NAMESPACE + b">\n", b"</site
 
 class SitemapXmlExporter(SortedPagesExporter):
     keeps_others = False
+    needs_links = False
 
     def __init__(
         self,
@@ -92,7 +93,7 @@ class SitemapXmlExporter(SortedPagesExporter):
 
     def _entries(self) -> Iterator[bytes]:
         hosts = self._hosts() if self.seeds else None
-        for page in self._pages.newest():
+        for page in self.pages():
             if page and (hosts is None or _hostname(page["url"]) in hosts):
                 self._origin = self._origin or _origin(page["url"])
                 yield _entry(page)
@@ -101,14 +102,13 @@ class SitemapXmlExporter(SortedPagesExporter):
         """The hosts of the seeds, and those they redirect to."""
         seeds = {host for seed in self.seeds if (host := _hostname(seed))}
         hosts = set(seeds)
-        for page in self._pages.newest():
+        for page in self.pages():
             host = _hostname(page["url"]) if page else None
             if host is not None and host not in hosts:
-                final = self.with_final_facts(page, self.facts_of(page))
-                sources = final["redirected_from"]
+                sources = page["redirected_from"]
                 # Depth 0 by way of a seed's host: it is a seed that led there.
                 if (
-                    final["depth"] == 0
+                    page["depth"] == 0
                     and isinstance(sources, list)
                     and not seeds.isdisjoint(_hostname(str(source)) for source in sources)
                 ):

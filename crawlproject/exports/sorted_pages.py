@@ -1,8 +1,12 @@
 """What the sorted exports share: pages come in any order and go out by URL.
 
+Within a crawl the pages are in the crawl directory, those of earlier runs too, and are read
+from there when the crawl ends (``read_from``). Without one, as in a project with another
+scheduler, the exporter collects what it is given:
+
 - A later page of the same URL replaces the earlier one.
-- Depth, referrer and redirects are taken from the frontier at the end, since a shorter
-  way to a page may have been found after it arrived (``frontier.base.Facts``).
+- Depth, referrer and redirects are final, since a shorter way to a page may have been found
+  after it arrived.
 - Items that are no pages come after the pages, sorted by their JSON text, none dropped:
   what comes out does not depend on the order in which anything arrived.
 - The document is written when the crawl ends and replaces what the file held, also with
@@ -14,23 +18,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from crawlproject.exports.base import PageExporter
 from crawlproject.exports.files import start_over
-from crawlproject.exports.records import chosen_fields, is_page, json_encoder, record_of
 from crawlproject.exports.spill import Spill
+from crawlproject.records import chosen_fields, is_page, json_encoder, record_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from typing import Self
 
     from scrapy.crawler import Crawler
 
-    from crawlproject.exports.records import Record
-    from crawlproject.frontier.base import Facts
+    from crawlproject.frontier.reading import Reader
+    from crawlproject.records import Record
 
 
 class SortedPagesExporter(PageExporter):
@@ -40,6 +43,7 @@ class SortedPagesExporter(PageExporter):
     """
 
     keeps_others = True
+    needs_links = True
 
     def __init__(
         self,
@@ -47,7 +51,6 @@ class SortedPagesExporter(PageExporter):
         *,
         seeds: Sequence[str] = (),
         started_at: datetime | None = None,
-        facts: Callable[[str], Facts | None] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(**options)
@@ -55,21 +58,21 @@ class SortedPagesExporter(PageExporter):
         self.seeds = seeds
         self.started_at = started_at
         self.chosen = chosen_fields(self.fields_to_export)
-        self._facts = facts
         self._json = json_encoder(None)
+        self._reader: Reader | None = None
         self._pages = Spill()
         self._others = Spill()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, file: IO[bytes], **options: Any) -> Self:
-        # Late: whoever builds an exporter by hand needs no frontier.
-        from crawlproject.frontier import frontier_of
-
-        with suppress(LookupError):  # another scheduler: pages stay as they arrived
-            options.setdefault("facts", frontier_of(crawler).facts)
         options.setdefault("seeds", getattr(crawler.spider, "seeds", None) or ())
         options.setdefault("started_at", crawler.stats.get_value("start_time"))
         return cls(file, **options)
+
+    def read_from(self, reader: Reader) -> None:
+        """Take what a crawl directory has, instead of what is given item by item."""
+        self._reader = reader
+        self.started_at = reader.started_at() or self.started_at
 
     def take(self, item: Any) -> None:
         record = record_of(item)
@@ -101,24 +104,18 @@ class SortedPagesExporter(PageExporter):
         return record
 
     def pages(self) -> Iterator[Record]:
-        """The pages by URL, with the final facts."""
-        for record in self._pages.newest():
-            facts = self.facts_of(record)
-            if facts is None or facts.is_page:
-                yield self.with_final_facts(record, facts)
+        """The pages by URL."""
+        if self._reader is None:
+            return self._pages.newest()
+        read = self._reader.pages(with_links=self.needs_links)
+        return (self.condense(record) for _, record in read)
 
     def others(self) -> Iterator[Record]:
         """The items that are no pages."""
-        return self._others.all()
+        if self._reader is None:
+            return self._others.all()
+        return (self.condense(record) for _, record in self._reader.others())
 
-    def facts_of(self, record: Record) -> Facts | None:
-        return self._facts(record["url"]) if self._facts else None
-
-    def with_final_facts(self, record: Record, facts: Facts | None) -> Record:
-        if facts is not None:
-            record.update(
-                depth=facts.depth,
-                referrer=facts.referrer,
-                redirected_from=list(facts.redirected_from),
-            )
-        return record
+    def added_fields(self) -> set[str]:
+        """Names of fields that a team has added to pages, as far as the crawl knows them."""
+        return set() if self._reader is None else self._reader.added_fields()

@@ -17,7 +17,11 @@ Rules that every engine keeps, and that the contract suite checks:
   would have fetched first, whatever the order in which the answers came.
 - In flight per host never exceeds its cap, and a host that has a delay is asked by one
   request at a time, which starts at least that delay after the last one ended.
-- Time comes in as an argument, from a clock that never goes back.
+- Time comes in as an argument, in seconds of the epoch, from a clock that never goes back
+  while the crawl runs (``clock.py``).
+- Whoever opens a crawl directory again finds what was committed: what was leased then is
+  queued, no host is asked sooner than its delay after the opening, and holds still hold.
+- No host is asked for the first time before the store knows of it.
 """
 
 from __future__ import annotations
@@ -28,6 +32,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator
+
+    from crawlproject.frontier.reading import Reader
+    from crawlproject.records import Record
 
 
 class State(StrEnum):
@@ -44,17 +51,23 @@ LEASE = "lease"
 # Reasons that speak of the way a URL was found, not of the URL: another way may let it in.
 DEPTH = "depth"
 NOFOLLOW = "nofollow"
+# Reasons that no other scope changes.
+ROBOTS = "robots"
+ROBOTS_UNREACHABLE = "robots unreachable"
+LASTING = (NOFOLLOW, ROBOTS, ROBOTS_UNREACHABLE, "request not kept")
 
 
 class Candidate(NamedTuple):
-    """A URL that asks to enter. ``reason`` says why it may not, judged by the scope.
+    """A URL that asks to enter. ``reason`` says why it may not, judged by the scope: a word,
+    and perhaps the rule after a colon.
 
     A tuple, because a page makes sixty of them.
     """
 
     url: str
     reason: str | None = None
-    # The request, where a spider made one itself: it comes back with the lease.
+    # The request, where a spider made one itself: it comes back with the lease. What is not
+    # a string is kept in memory only.
     request: Any = None
 
 
@@ -84,6 +97,10 @@ class Lease:
     # Where it redirects to, when that is followed: then it is no page of its own.
     redirect: str | None = None
     failed: bool = False
+    # Why it is not fetched: a word, and perhaps the rule after a colon.
+    skip: str | None = None
+    # What came of it, after the pipelines: the kind of each item, and its record.
+    records: list[tuple[str, Record]] = field(default_factory=list)
     # Items on their way through the pipelines, and whether more may come.
     pending_items: int = 0
     is_read: bool = False
@@ -109,6 +126,20 @@ class Skip:
     reason: str
     depth: int
     referrer: str | None
+    # The setting or pattern to blame.
+    rule: str | None = None
+
+
+class Robots(NamedTuple):
+    """What an origin's robots.txt said, and how long that holds (epoch seconds)."""
+
+    # Its text; None: there are no rules, or it could not be had.
+    body: bytes | None
+    fetched_at: float
+    expires_at: float
+    # Why it could not be had, and how often in a row.
+    error: str | None = None
+    failures: int = 0
 
 
 @dataclass(slots=True)
@@ -125,6 +156,11 @@ class Counts:
 
 
 class Frontier(Protocol):
+    # Why nothing more can be kept: then nothing is given out any more.
+    failure: str | None
+
+    # --- what comes in
+
     def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> int:
         """Let candidates in that no page brought: seeds, and requests of a spider's own.
 
@@ -133,6 +169,17 @@ class Frontier(Protocol):
 
     def known(self, url: str) -> bool:
         """Whether url has an entry. A screen: False may be wrong, True never is."""
+
+    def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
+        """Judge the URLs skipped for ``reason`` again, and say how many came in."""
+
+    def rejudge(self, judge: Callable[[str], str | None]) -> tuple[int, int]:
+        """Judge by another scope what is queued or was skipped: how many left, and came in."""
+
+    def retry_failed(self) -> int:
+        """Queue again what has failed."""
+
+    # --- what goes out and comes back
 
     def take(self, now: float) -> Lease | None:
         """The best URL of the hosts that may be asked now."""
@@ -149,6 +196,14 @@ class Frontier(Protocol):
     def release(self, lease: Lease, until: float, fetch_url: str | None = None) -> None:
         """Queue the URL again, not to be taken before ``until``."""
 
+    def exhausted(self) -> bool:
+        """Whether no lease is out and none will be given: the crawl is over."""
+
+    # --- hosts
+
+    def host_of(self, url: str) -> str:
+        """The host that a URL belongs to: the unit of politeness."""
+
     def enter(self, host: str, now: float) -> float:
         """Ask for a turn at a host, for a request that is no URL's: 0, or seconds to wait."""
 
@@ -161,17 +216,45 @@ class Frontier(Protocol):
     def slow(self, host: str, delay: float) -> None:
         """Leave ``delay`` seconds between two requests to the host, or more if it must be."""
 
+    def pace(self, host: str) -> float:
+        """What ``slow`` said last."""
+
     def insist(self, host: str, delay: float) -> None:
         """Never leave less than ``delay`` seconds between two requests to the host."""
 
-    def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
-        """Judge the URLs skipped for ``reason`` again, and say how many came in."""
+    def overloaded(self, host: str, *, again: bool) -> int:
+        """Count that a host had too much to do; not ``again``: it has not any more.
 
-    def exhausted(self) -> bool:
-        """Whether no lease is out and none will be given: the crawl is over."""
+        How often in a row it had.
+        """
+
+    def robots_of(self, origin: str) -> Robots | None:
+        """What is known of an origin's robots.txt."""
+
+    def keep_robots(self, origin: str, robots: Robots) -> None:
+        """Keep what an origin's robots.txt said."""
+
+    # --- what is kept
+
+    def keep_item(self, kind: str, record: Record, url: str | None = None) -> None:
+        """Keep an item that came after its lease; without a URL, for this run only."""
+
+    def remember(self, name: str, value: str) -> None:
+        """Keep a note for the runs to come."""
+
+    def recall(self, name: str) -> str | None: ...
+
+    def commit(self) -> None:
+        """Make everything so far outlive this process."""
+
+    def close(self) -> None:
+        """Commit, and let go of the crawl directory. What is known can still be read."""
 
     def facts(self, url: str) -> Facts | None:
         """The final depth, referrer and redirects of a URL."""
+
+    def read(self) -> Reader:
+        """Everything that is committed, page by page, of all runs."""
 
     def skips(self) -> Iterator[Skip]:
         """Every skipped URL."""

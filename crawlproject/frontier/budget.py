@@ -6,56 +6,62 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from crawlproject.frontier.base import Lease
-    from crawlproject.frontier.entry import Entry
     from crawlproject.frontier.hosts import Key
+
+# Entries that are let in and not committed yet: enough to keep any number of workers busy.
+_WINDOW = 1024
 
 
 class PageBudget:
-    """Lets in the first entries by key, and gives their answers back in that order.
+    """Lets in the first entries by key, and says when the answer of each may be committed.
 
     An entry that lets itself in can only be followed by ones with a larger key, so what is
     within the budget once stays within it. A redirect that was followed gives its place to
     its target.
     """
 
-    def __init__(self, pages: int) -> None:
+    def __init__(self, pages: int, within: int) -> None:
         self._pages = pages
-        self._within = 0
-        self.beyond = 0
-        # Both cleaned lazily: an entry whose key has changed is there twice.
-        self._backlog: list[tuple[Key, Entry]] = []
-        self._turns: list[tuple[Key, Entry]] = []
-        self._answers: dict[str, Lease] = {}
+        self._within = within
+        self._turns: list[Key] = []
+        self._let_in: set[int] = set()
+        # Who has answered, and where the answer is.
+        self._answers: dict[int, int] = {}
 
-    def put(self, entry: Entry) -> None:
-        heappush(self._backlog, (entry.key, entry))
+    def room(self) -> int:
+        """How many more may be let in now."""
+        if len(self._turns) > _WINDOW // 2:
+            return 0
+        return max(0, min(self._pages - self._within, _WINDOW - len(self._turns)))
 
-    def let_in(self) -> Iterator[Entry]:
-        """The entries that are within the budget now and were not before."""
-        while self._backlog and self._within < self._pages:
-            key, entry = heappop(self._backlog)
-            if entry.is_queued_at(key) and not entry.released:
-                self.release(entry)
-                yield entry
-
-    def release(self, entry: Entry) -> None:
-        self.beyond -= 1
+    def let_in(self, key: Key) -> None:
         self._within += 1
-        entry.released = True
-        heappush(self._turns, (entry.key, entry))
+        self._let_in.add(key[2])
+        heappush(self._turns, key)
+
+    def has(self, number: int) -> bool:
+        """Whether the entry is let in, and not committed."""
+        return number in self._let_in
 
     def give_back(self) -> None:
         """What was let in is no page after all."""
         self._within -= 1
 
-    def answered(self, lease: Lease) -> None:
-        self._answers[lease.url] = lease
+    def is_idle(self) -> bool:
+        return not self._turns
 
-    def next_answer(self) -> Lease | None:
-        """The next answer in order, if it has come."""
-        if not self._turns or self._turns[0][1].url not in self._answers:
-            return None
-        return self._answers.pop(heappop(self._turns)[1].url)
+    def answered(self, number: int, answer: int) -> None:
+        self._answers[number] = answer
+
+    def is_next(self, number: int) -> bool:
+        return bool(self._turns) and self._turns[0][2] == number
+
+    def next_answer(self) -> int | None:
+        """Where the next answer in order is, if it has come."""
+        return self._answers.get(self._turns[0][2]) if self._turns else None
+
+    def commit(self) -> None:
+        """The answer of the first in turn is about to be committed."""
+        number = heappop(self._turns)[2]
+        self._let_in.discard(number)
+        self._answers.pop(number, None)

@@ -37,6 +37,15 @@ class Census:
             self._floor += 1
         return self._floor
 
+    def add(self, state: State, reason: str | None, depth: int, number: int) -> None:
+        """Count entries that were counted in an earlier run."""
+        self._states[state] += number
+        if reason is not None:
+            self._reasons[reason] += number
+        if state is State.QUEUED or state is State.LEASED:
+            self._open_at[depth] += number
+            self._deepest = max(self._deepest, depth)
+
     def move(self, entry: Entry, state: State, reason: str | None = None) -> None:
         if entry.state is not None:
             self._states[entry.state] -= 1

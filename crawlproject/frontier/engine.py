@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy.utils.defer import _schedule_coro
+
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
@@ -12,6 +14,11 @@ def is_busy(crawler: Crawler, more: int) -> bool:
     """Whether as many requests are under way as may be, with ``more`` that are about to be."""
     downloader = crawler.engine.downloader
     return 0 < downloader.total_concurrency <= len(downloader.active) + more
+
+
+def stop(crawler: Crawler, reason: str) -> None:
+    """End the crawl as soon as the requests under way have ended."""
+    _schedule_coro(crawler.engine.close_spider_async(reason=reason))
 
 
 def wake(crawler: Crawler) -> None:

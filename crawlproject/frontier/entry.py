@@ -1,14 +1,19 @@
-"""What the memory engine keeps about one URL, and what follows from redirects alone. Pure."""
+"""What the frontier keeps about one URL. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.frontier.base import State
 
 if TYPE_CHECKING:
     from crawlproject.frontier.hosts import Key
+
+
+# In place of a request that can't be written down.
+NOT_KEPT = ""
 
 
 class Way(NamedTuple):
@@ -18,83 +23,66 @@ class Way(NamedTuple):
     # Redirects since the last link.
     hops: int = 0
     referrer: str = ""
+    # The same, as the store knows it.
+    referrer_id: int = 0
 
-    def step(self, referrer: str) -> Way:
-        return Way(self.depth + 1, 0, referrer)
+    def step(self, entry: Entry) -> Way:
+        """On to a page that this one links to."""
+        return Way(self.depth + 1, 0, entry.url, entry.id)
 
     def hop(self) -> Way:
-        return Way(self.depth, self.hops + 1, self.referrer)
+        """On to where it redirects."""
+        return Way(self.depth, self.hops + 1, self.referrer, self.referrer_id)
+
+
+class Wait(IntEnum):
+    """What a queued URL waits for, besides its host."""
+
+    NOTHING = 0
+    # All URLs above it are done: only then its place in a budget is known.
+    LEVEL = 1
+    # The crawl may have more pages.
+    BUDGET = 2
 
 
 @dataclass(slots=True, eq=False)
 class Entry:
+    id: int
     url: str
     way: Way
     # The order of arrival, which decides within a depth.
     rank: int
     state: State | None = None
     reason: str | None = None
-    request: Any = None
+    rule: str | None = None
+    # The id of its host, once it was queued.
+    host: int = 0
+    # A request of a spider's own, as text.
+    request: str | None = None
     fetch_url: str | None = None
     verdict: str | None = None
     attempts: int = 0
     bounces: int = 0
-    # Queued, but not before some time.
-    delayed: bool = False
-    # Ordered frontiers: within the budget.
-    released: bool = False
-    # Followable links of a page that is done, while a shorter way to it may still turn up.
-    children: list[Entry] | None = None
-    target: Entry | None = None
+    # Queued, but not before this time.
+    due: float | None = None
+    waits: Wait = Wait.NOTHING
+    # Where it redirects to, when that was followed.
+    target: int | None = None
     # Redirects since the last link on the way that has the fewest, be it the shortest or not.
     fewest_hops: int = 0
     # Where it redirects to, when that is one redirect too many.
     blocked: str | None = None
-    sources: list[Entry] = field(default_factory=list)
 
     @property
     def key(self) -> Key:
-        return self.way.depth, self.rank
+        return self.way.depth, self.rank, self.id
 
     @property
     def is_open(self) -> bool:
         return self.state is State.QUEUED or self.state is State.LEASED
 
     def is_queued_at(self, key: Key) -> bool:
-        return self.state is State.QUEUED and not self.delayed and self.key == key
+        return self.state is State.QUEUED and self.due is None and self.key == key
 
     def __lt__(self, other: Entry) -> bool:
         return self.url < other.url
-
-
-def sources_of(entry: Entry) -> tuple[str, ...]:
-    """All URLs that redirect here, each after the ones that redirect to it."""
-    if not entry.sources:
-        return ()
-    order: dict[str, None] = {}
-    visiting = {entry.url}
-    stack = [(entry, False)]
-    while stack:
-        current, is_complete = stack.pop()
-        if is_complete:
-            order[current.url] = None
-            continue
-        if current is not entry:
-            stack.append((current, True))
-        for source in sorted(current.sources, key=lambda source: (source.way, source.url))[::-1]:
-            if source.url not in visiting:
-                visiting.add(source.url)
-                stack.append((source, False))
-    return tuple(order)
-
-
-def loop_of(entry: Entry) -> list[Entry]:
-    """The redirects that lead from an entry back to it; none if they lead elsewhere."""
-    members = [entry]
-    met = {entry.url}
-    target = entry.target
-    while target is not None and target.url not in met:
-        members.append(target)
-        met.add(target.url)
-        target = target.target
-    return members if target is entry else []

@@ -6,72 +6,133 @@ A host is in one of three places: among the *ready* ones, ordered by their best 
 among the *waiting* ones, ordered by the time they get ready; or in neither, because it
 has nothing queued or as much in flight as it may. The two heaps are cleaned lazily: each
 move gives the host a new ticket, and what is popped with an old one is passed over.
+
+Of each queue, only the front is here. Behind its *horizon* it is where ``refill`` finds it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush, nsmallest
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # Seconds until it is worth asking again for a turn at a host that is busy.
 _PATIENCE = 0.05
+# URLs of all queues together that are kept here, about, and of one queue.
+_WINDOWS = 65_536
+_LEAST_WINDOW, _LARGEST_WINDOW = 4, 256
+_SPARE_TICKETS = 1024
 
 T = TypeVar("T")
-Key = tuple[int, int]
+P = TypeVar("P")
+# Depth, rank, id: the order of a queue.
+Key = tuple[int, int, int]
 
 
 class HostLimits(NamedTuple):
-    """How one host wants to be treated."""
+    """How one host is to be treated, whatever it says itself."""
 
     delay: float = 0.0
     concurrency: int = 1
-    # The delay until something is known about the host.
+    # The delay until something is known about the host, and the longest that throttling adds.
     start_delay: float = 0.0
+    max_throttle: float = float("inf")
 
 
 @dataclass(slots=True, eq=False)
-class Host(Generic[T]):
-    delay: float
-    least_delay: float
-    concurrency: int
-    queue: list[tuple[Key, T]] = field(default_factory=list)
-    in_flight: int = 0
+class Host:
+    id: int
+    name: str
+    limits: HostLimits
+    # What it asked for (Crawl-delay), and what its answers ask for (AutoThrottle).
+    insisted: float = 0.0
+    throttled: float = 0.0
     ready_at: float = float("-inf")
+    # Requests so far, and how often in a row it said that it has too much to do.
+    requests: int = 0
+    failures: int = 0
+    in_flight: int = 0
+    queue: list[Key] = field(default_factory=list)
+    # The last key that was ever here; what follows is elsewhere. None: nothing follows.
+    horizon: Key | None = None
+    # Its place: among the waiting ones, among the ready ones with this key, or in neither.
     ticket: int = 0
+    waits: bool = False
     offered: Key | None = None
+
+    @property
+    def delay(self) -> float:
+        throttled = min(self.throttled, self.limits.max_throttle)
+        return max(self.limits.delay, self.insisted, throttled)
 
     def free(self) -> bool:
         # While an answer is on its way nobody knows when it will end, so 'start no sooner
         # than the delay after the last end' can only be promised one request at a time.
-        return self.in_flight < (1 if self.delay > 0 else self.concurrency)
+        return self.in_flight < (1 if self.delay > 0 else self.limits.concurrency)
 
 
 class HostGate(Generic[T]):
-    """Queues of URLs by host, given out no faster than each host allows."""
+    """Queues of URLs by host, given out no faster than each host allows.
+
+    ``resolve`` says what is queued under a key, or None if that was long ago; ``refill``
+    gives the next keys of a host's queue behind its horizon; ``changed`` is told of every
+    host whose politeness state has changed.
+    """
 
     def __init__(
-        self, limits: Callable[[str], HostLimits], is_live: Callable[[T, Key], bool]
+        self,
+        limits: Callable[[str], HostLimits],
+        resolve: Callable[[Key], T | None],
+        refill: Callable[[Host, int], list[Key]],
+        changed: Callable[[Host], None],
     ) -> None:
         self._limits = limits
-        # Queues are cleaned lazily too: whether what was pushed is still wanted at that key.
-        self._is_live = is_live
-        self._hosts: dict[str, Host[T]] = {}
-        self._ready: list[tuple[Key, int, Host[T]]] = []
-        self._waiting: list[tuple[float, int, Host[T]]] = []
+        self._resolve = resolve
+        self._refill = refill
+        self._changed = changed
+        self._hosts: dict[str, Host] = {}
+        self._ready: list[tuple[Key, int, Host]] = []
+        self._waiting: list[tuple[float, int, Host]] = []
         self._tickets = 0
         self._now = float("-inf")
 
-    def push(self, name: str, key: Key, item: T) -> None:
-        host = self._host(name)
-        heappush(host.queue, (key, item))
-        if host.offered is None or key < host.offered:
+    def __len__(self) -> int:
+        return len(self._hosts)
+
+    def __iter__(self) -> Iterator[Host]:
+        return iter(self._hosts.values())
+
+    def restore(self, host: Host) -> None:
+        """Put a host back that was known before; its queue is elsewhere."""
+        self._hosts[host.name] = host
+        host.horizon = (-1, 0, 0)
+        self._offer(host)
+
+    def host(self, name: str) -> Host:
+        host = self._hosts.get(name)
+        if host is None:
+            limits = self._limits(name)
+            host = Host(len(self._hosts) + 1, name, limits, throttled=limits.start_delay)
+            self._hosts[name] = host
+            self._changed(host)
+        return host
+
+    def push(self, host: Host, key: Key) -> None:
+        if host.horizon is None or key <= host.horizon:
+            heappush(host.queue, key)
+            if len(host.queue) > 2 * self._window():
+                self._shorten(host)
+        # One that waits for its time, or for an answer, gains nothing by one URL more.
+        if host.offered is not None:
+            if key < host.offered:
+                self._offer(host)
+        elif not host.waits and host.free():
             self._offer(host)
 
-    def take(self, now: float) -> T | None:
+    def take(self, now: float) -> tuple[Host, T] | None:
         """The best item among the hosts that may be asked now."""
         self._advance(now)
         while self._ready:
@@ -82,9 +143,8 @@ class HostGate(Generic[T]):
             item = self._pop(host)
             if item is None:
                 continue
-            host.in_flight += 1
-            self._offer(host)
-            return item
+            self._begin(host)
+            return host, item
         return None
 
     def next_ready(self, now: float) -> float | None:
@@ -99,75 +159,112 @@ class HostGate(Generic[T]):
     def enter(self, name: str, now: float) -> float:
         """Take a turn at the host without an item: 0 if it is given, else seconds to wait."""
         self._now = max(self._now, now)
-        host = self._host(name)
+        host = self.host(name)
         if not host.free():
             return _PATIENCE
         if host.ready_at > now:
             return host.ready_at - now
-        host.in_flight += 1
-        self._offer(host)
+        self._begin(host)
         return 0.0
 
     def landed(self, name: str, now: float) -> None:
         """A request of the host has ended: its delay counts from now."""
         self._now = max(self._now, now)
-        host = self._host(name)
+        host = self.host(name)
         host.in_flight -= 1
         host.ready_at = max(host.ready_at, now + host.delay)
+        self._changed(host)
         self._offer(host)
 
     def withdraw(self, name: str) -> None:
         """What was taken never reached the host, so it costs no delay."""
-        host = self._host(name)
+        host = self.host(name)
         host.in_flight -= 1
+        host.requests -= 1
+        self._changed(host)
         self._offer(host)
 
     def hold(self, name: str, until: float) -> None:
-        host = self._host(name)
+        host = self.host(name)
         host.ready_at = max(host.ready_at, until)
+        self._changed(host)
         self._offer(host)
 
     def slow(self, name: str, delay: float) -> None:
-        host = self._host(name)
-        host.delay = max(host.least_delay, delay)
+        host = self.host(name)
+        host.throttled = delay
+        self._changed(host)
 
     def insist(self, name: str, delay: float) -> None:
-        host = self._host(name)
-        host.least_delay = max(host.least_delay, delay)
-        host.delay = max(host.delay, delay)
+        host = self.host(name)
+        host.insisted = max(host.insisted, delay)
+        self._changed(host)
 
-    def delay_of(self, name: str) -> float:
-        return self._host(name).delay
+    def overloaded(self, name: str, *, again: bool) -> int:
+        """Count that the host had too much to do, or (not ``again``) that it has not any more."""
+        host = self.host(name)
+        if again or host.failures:
+            host.failures = host.failures + 1 if again else 0
+            self._changed(host)
+        return host.failures
 
-    def __len__(self) -> int:
-        return len(self._hosts)
+    def _begin(self, host: Host) -> None:
+        host.in_flight += 1
+        host.requests += 1
+        self._changed(host)
+        self._offer(host)
 
-    def _host(self, name: str) -> Host[T]:
-        host = self._hosts.get(name)
-        if host is None:
-            delay, concurrency, start_delay = self._limits(name)
-            host = self._hosts[name] = Host(max(delay, start_delay), delay, concurrency)
-        return host
+    def _pop(self, host: Host) -> T | None:
+        while True:
+            while host.queue:
+                item = self._resolve(heappop(host.queue))
+                if item is not None:
+                    return item
+            if host.horizon is None:
+                return None
+            self._fill(host)
 
-    def _pop(self, host: Host[T]) -> T | None:
-        while host.queue:
-            key, item = heappop(host.queue)
-            if self._is_live(item, key):
-                return item
-        return None
+    def _fill(self, host: Host) -> None:
+        size = self._window()
+        host.queue = self._refill(host, size)
+        host.horizon = host.queue[-1] if len(host.queue) == size else None
 
-    def _offer(self, host: Host[T]) -> None:
+    def _shorten(self, host: Host) -> None:
+        host.queue = nsmallest(self._window(), host.queue)
+        heapify(host.queue)
+        host.horizon = max(host.queue)
+
+    def _window(self) -> int:
+        return max(_LEAST_WINDOW, min(_LARGEST_WINDOW, _WINDOWS // (len(self._hosts) or 1)))
+
+    def _offer(self, host: Host) -> None:
         """Put the host where it belongs now, and nowhere else."""
         self._tickets += 1
         host.ticket = self._tickets
         host.offered = None
-        if not host.queue or not host.free():
+        host.waits = False
+        if not host.free():
+            return
+        if not host.queue and host.horizon is not None:
+            self._fill(host)
+        if not host.queue:
             return
         if host.ready_at > self._now:
+            host.waits = True
             heappush(self._waiting, (host.ready_at, host.ticket, host))
+            self._waiting = self._tidied(self._waiting)
         else:
-            host.offered = host.queue[0][0]
+            host.offered = host.queue[0]
             heappush(self._ready, (host.offered, host.ticket, host))
+            self._ready = self._tidied(self._ready)
+
+    def _tidied(self, heap: list[tuple[P, int, Host]]) -> list[tuple[P, int, Host]]:
+        """The heap, without the old tickets when there are too many of them."""
+        if len(heap) <= 2 * len(self._hosts) + _SPARE_TICKETS:
+            return heap
+        heap = [place for place in heap if place[1] == place[2].ticket]
+        heapify(heap)
+        return heap
 
     def _advance(self, now: float) -> None:
         self._now = max(self._now, now)

@@ -10,7 +10,6 @@ Meta keys: reads ``lease``; writes ``fetch_started`` and ``fetch_ms``.
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
@@ -18,6 +17,8 @@ from scrapy import Request, signals
 from crawlproject.failures import Verdict
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE
+from crawlproject.frontier.clock import now
+from crawlproject.records import kind_of, record_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -54,14 +55,14 @@ class LeaseGuard:
             end(lease, self._crawler)
 
     def _started(self, request: Request) -> None:
-        request.meta[FETCH_STARTED] = monotonic()
+        request.meta[FETCH_STARTED] = now()
 
     def _landed(self, request: Request) -> None:
         lease = request.meta.get(LEASE)
         if lease is not None:
-            now = monotonic()
-            request.meta[FETCH_MS] = round((now - request.meta[FETCH_STARTED]) * 1000)
-            frontier_of(self._crawler).landed(lease, now)
+            moment = now()
+            request.meta[FETCH_MS] = round((moment - request.meta[FETCH_STARTED]) * 1000)
+            frontier_of(self._crawler).landed(lease, moment)
             if lease.request is not None:
                 # A request of the spider's own: what becomes of its answer is the spider's.
                 end(lease, self._crawler)
@@ -70,7 +71,8 @@ class LeaseGuard:
 class LeaseMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
+        crawler.signals.connect(self._item_scraped, signals.item_scraped)
+        for signal in (signals.item_dropped, signals.item_error):
             crawler.signals.connect(self._item_processed, signal)
         crawler.signals.connect(self._spider_failed, signals.spider_error)
 
@@ -94,6 +96,16 @@ class LeaseMiddleware:
         finally:
             lease.is_read = True
             self._end_if_complete(lease)
+
+    def _item_scraped(self, item: Any, response: Response | Failure | None) -> None:
+        lease = _lease_of(response)
+        kind, record = kind_of(item), record_of(item)
+        if lease is None or lease.is_ended:
+            url = None if lease is None else lease.url
+            frontier_of(self._crawler).keep_item(kind, record, url)
+        else:
+            lease.records.append((kind, record))
+        self._item_processed(response)
 
     def _item_processed(self, response: Response | Failure | None) -> None:
         lease = _lease_of(response)

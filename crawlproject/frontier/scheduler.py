@@ -12,30 +12,30 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from time import monotonic
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.utils.asyncio import call_later
+from scrapy.utils.asyncio import call_later, create_looping_call
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from crawlproject.frontier import use_frontier
+from crawlproject.frontier import requests, use_frontier
 from crawlproject.frontier.base import LEASE, Candidate
+from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
-from crawlproject.frontier.engine import is_busy, wake
-from crawlproject.frontier.hosts import HostLimits
-from crawlproject.frontier.memory import MemoryFrontier
-from crawlproject.scope.depth import depth_limit_from
-from crawlproject.urls.canonical import host_of
+from crawlproject.frontier.engine import is_busy, stop, wake
+from crawlproject.frontier.opening import open_frontier
+from crawlproject.frontier.store import STARTED_AT
+from crawlproject.urls.dupefilter import CanonicalDupeFilter
 from crawlproject.urls.fingerprint import canonicalizer_from, identity
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.dupefilters import BaseDupeFilter
-    from scrapy.settings import BaseSettings
     from scrapy.utils.asyncio import CallLaterResult
 
     from crawlproject.frontier.base import Frontier, Gatekeeper, Lease
@@ -43,38 +43,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# Leases in one turn of the event loop.
+_SHARE = 8
+# Seconds between two commits.
+_LEAST_INTERVAL = 0.005
+
 
 class LeaseSpider(Protocol):
     """A spider whose links go to the frontier as plain URLs says how to fetch one."""
 
     def request_for(self, lease: Lease) -> Request: ...
-
-
-def limits_from(settings: BaseSettings) -> Callable[[str], HostLimits]:
-    """How hosts are treated that have not said anything themselves."""
-    delay = settings.getfloat("DOWNLOAD_DELAY")
-    throttled = settings.getbool("AUTOTHROTTLE_ENABLED")
-    limits = HostLimits(
-        delay=delay,
-        concurrency=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
-        start_delay=settings.getfloat("AUTOTHROTTLE_START_DELAY") if throttled else 0.0,
-    )
-    return lambda host: limits
-
-
-def frontier_from(settings: BaseSettings) -> Frontier:
-    return MemoryFrontier(
-        host_of=host_of,
-        limits=limits_from(settings),
-        depth_limit=depth_limit_from(settings),
-        budget=settings.getint("SCOPE_MAX_PAGES") or None,
-        capacity=settings.getint("FRONTIER_CAPACITY") or None,
-        max_redirects=settings.getint("REDIRECT_MAX_TIMES"),
-        # What is in scope is known when all seeds have shown where they lead.
-        seeds_first=settings.getbool("SCOPE_FOLLOW_SEED_REDIRECTS")
-        and settings["SCOPE_MODE"] != "any"
-        and len(settings.getlist("SEEDS")) > 1,
-    )
 
 
 class FrontierScheduler(BaseScheduler):
@@ -87,6 +65,7 @@ class FrontierScheduler(BaseScheduler):
         canonicalizer: Canonicalizer,
         *,
         retry_backoff: float,
+        commit_interval: float,
         deadline: Deadline,
     ) -> None:
         self._crawler = crawler
@@ -95,17 +74,25 @@ class FrontierScheduler(BaseScheduler):
         self._dupefilter = dupefilter
         self._canonicalizer = canonicalizer
         self._retry_backoff = retry_backoff
+        self._commit_interval = commit_interval
+        self._commits = create_looping_call(frontier.commit)
         self._deadline = deadline
         # Leases about which the gatekeeper is finding out.
         self._questions: set[asyncio.Future[None]] = set()
         self._beginning = 0
         self._alarm: tuple[float, CallLaterResult] | None = None
         self._unfiltered = 0
+        # Leases asked for in this turn of the event loop.
+        self._given = 0
+        self._is_stopping = False
+        self._has_unkept = False
+        # Not weakly: the engine lets go of its scheduler before it stops.
+        crawler.signals.connect(self._let_go, signals.engine_stopped, weak=False)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FrontierScheduler:
         settings = crawler.settings
-        frontier = frontier_from(settings)
+        frontier = open_frontier(crawler)
         use_frontier(crawler, frontier)
         return cls(
             crawler,
@@ -114,30 +101,42 @@ class FrontierScheduler(BaseScheduler):
             build_from_crawler(load_object(settings["DUPEFILTER_CLASS"]), crawler),
             canonicalizer_from(settings),
             retry_backoff=settings.getfloat("FRONTIER_RETRY_BACKOFF_SECONDS"),
+            commit_interval=settings.getfloat("FRONTIER_COMMIT_SECONDS"),
             deadline=Deadline.from_settings(settings),
         )
 
     def open(self, spider: Spider) -> None:
         self._spider = spider
         self._dupefilter.open()
+        if self._frontier.recall(STARTED_AT) is None:
+            self._frontier.remember(STARTED_AT, datetime.now(UTC).isoformat())
+        self._commits.start(max(self._commit_interval, _LEAST_INTERVAL), now=False)
 
     def close(self, reason: str) -> None:
         if self._alarm:
             self._alarm[1].cancel()
         for question in self._questions:
             question.cancel()
+        self._commits.stop()
         self._dupefilter.close(reason)
+
+    def _let_go(self) -> None:
+        # After the outputs, which are written from the frontier.
+        self._frontier.close()
 
     def has_pending_requests(self) -> bool:
         return not self._frontier.exhausted()
 
     def next_request(self) -> Request | None:
-        now = monotonic()
+        if self._frontier.failure is not None:
+            self._stop()
+            return None
         # Questions are requests too, and the engine does not see them come.
-        while not is_busy(self._crawler, self._beginning):
-            lease = self._frontier.take(now)
+        while not is_busy(self._crawler, self._beginning) and self._has_share():
+            moment = now()
+            lease = self._frontier.take(moment)
             if lease is None:
-                self._set_alarm(now)
+                self._set_alarm(moment)
                 return None
             verdict = lease.verdict or self._gatekeeper.verdict(lease)
             if verdict is None or isinstance(verdict, str):
@@ -146,28 +145,69 @@ class FrontierScheduler(BaseScheduler):
             self._ask(lease, verdict)
         return None
 
+    def _has_share(self) -> bool:
+        """Whether more may be given out in this turn of the event loop.
+
+        Answers come in between turns. If all requests left in one turn, their answers would
+        come at once too, and be late, for ever in step.
+        """
+        if self._given == 0:
+            asyncio.get_running_loop().call_soon(self._next_turn)
+        self._given += 1
+        return self._given <= _SHARE
+
+    def _next_turn(self) -> None:
+        is_more = self._given > _SHARE
+        self._given = 0
+        if is_more:
+            wake(self._crawler)
+
     def enqueue_request(self, request: Request) -> bool:
         lease = request.meta.pop(LEASE, None)
         retries = request.meta.get("retry_times", 0)
         if lease is not None and not lease.is_ended and retries > lease.attempts:
             lease.attempts = retries
-            until = monotonic() + self._retry_backoff * 2 ** (retries - 1)
-            self._frontier.release(lease, until)
+            if lease.request is not None:
+                lease.request = self._kept(request)
+            self._frontier.release(lease, now() + self._retry_backoff * 2 ** (retries - 1))
             return True
         url = identity(request, self._canonicalizer)
         if request.dont_filter:
             self._unfiltered += 1
             url = f"{url}#{self._unfiltered}"
-        elif self._dupefilter.request_seen(request) or self._frontier.known(url):
+        elif self._is_duplicate(request, url):
             self._dupefilter.log(request, self._spider)
             return False
-        candidate = Candidate(url, None, request)
+        candidate = Candidate(url, None, self._kept(request))
         return bool(self._frontier.admit([candidate], request.meta.get("depth", 0)))
 
+    def _is_duplicate(self, request: Request, url: str) -> bool:
+        if self._frontier.facts(url) is not None:
+            return True
+        # Ours would keep in memory what the frontier knows better.
+        is_ours = type(self._dupefilter) is CanonicalDupeFilter
+        return not is_ours and self._dupefilter.request_seen(request)
+
+    def _kept(self, request: Request) -> str | Request:
+        """The request as text, or itself if it can't be written down."""
+        text = requests.to_text(request, self._spider)
+        if text is None and not self._has_unkept:
+            self._has_unkept = True
+            logger.info(
+                "%s can't be kept in the crawl directory, nor others like it: its callback is "
+                "no method of the spider, or its meta has what JSON has not",
+                request,
+            )
+        return request if text is None else text
+
     def _request(self, lease: Lease) -> Request:
-        request: Request | None = lease.request
-        if request is None:
+        request: Request
+        if lease.request is None:
             request = cast("LeaseSpider", self._spider).request_for(lease)
+        elif isinstance(lease.request, str):
+            request = requests.from_text(lease.request, self._spider)
+        else:
+            request = lease.request
         meta: dict[str, Any] = request.meta
         meta[LEASE] = lease
         meta["download_slot"] = lease.host
@@ -193,17 +233,24 @@ class FrontierScheduler(BaseScheduler):
         try:
             await question
         finally:
-            now = monotonic()
+            moment = now()
             if self._gatekeeper.asks_the_host:
-                self._frontier.landed(lease, now)
-            self._frontier.release(lease, now)
+                self._frontier.landed(lease, moment)
+            self._frontier.release(lease, moment)
             wake(self._crawler)
 
-    def _set_alarm(self, now: float) -> None:
+    def _stop(self) -> None:
+        """End a crawl whose state can't be kept."""
+        if not self._is_stopping:
+            self._is_stopping = True
+            logger.error("The crawl directory can't be used: %s", self._frontier.failure)
+            stop(self._crawler, "crawl directory")
+
+    def _set_alarm(self, moment: float) -> None:
         """Wake the engine when the next host gets ready."""
-        ready_at = self._frontier.next_ready(now)
-        if ready_at is None or (self._alarm and now < self._alarm[0] <= ready_at):
+        ready_at = self._frontier.next_ready(moment)
+        if ready_at is None or (self._alarm and moment < self._alarm[0] <= ready_at):
             return
         if self._alarm:
             self._alarm[1].cancel()
-        self._alarm = ready_at, call_later(max(0, ready_at - now), wake, self._crawler)
+        self._alarm = ready_at, call_later(max(0, ready_at - moment), wake, self._crawler)

@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlproject.frontier.base import DEPTH, NOFOLLOW, Counts
+from crawlproject.frontier.base import DEPTH, NOFOLLOW, ROBOTS, ROBOTS_UNREACHABLE, Counts
 from crawlproject.monitoring.tally import Tally
 from crawlproject.scope.scope import EXCLUDED, INTERNAL, NOT_INCLUDED, OFFSITE, TOO_LONG
+from crawlproject.scope.traps import (
+    HOST_BUDGET,
+    PREFIX_BUDGET,
+    REPEATED_PATH,
+    TOO_MANY_PARAMS,
+)
 
 if TYPE_CHECKING:
     from crawlproject.monitoring.tally import Broken
@@ -34,6 +40,16 @@ class Limits:
     closespider: dict[str, float] = field(default_factory=dict)
 
 
+class Earlier(NamedTuple):
+    """The crawl went on with one of an earlier run."""
+
+    pages: int
+    seeds_joined: int = 0
+    # Queued URLs that are out of scope now, and skipped ones that are in.
+    scope_left: int = 0
+    scope_entered: int = 0
+
+
 @dataclass(slots=True)
 class Ending:
     subject: list[str] = field(default_factory=list)
@@ -51,6 +67,7 @@ class Ending:
     limits: Limits = field(default_factory=Limits)
     dropped: int = 0
     exceptions: int = 0
+    earlier: Earlier | None = None
 
 
 def headline(ending: Ending) -> str:
@@ -64,7 +81,7 @@ def headline(ending: Ending) -> str:
 
 def notes(ending: Ending) -> list[str]:
     """What a reader must know besides: why it ended early, what is missing."""
-    candidates = [_volume(ending), _early_end(ending)]
+    candidates = [_volume(ending), _continuation(ending.earlier), _early_end(ending)]
     if ending.dropped:
         candidates.append(f"{plural(ending.dropped, 'item')} more dropped by a pipeline.")
     if ending.exceptions:
@@ -87,6 +104,8 @@ def skipped(ending: Ending) -> list[Skipped]:
         for reason, count in sorted(
             ending.counts.skipped.items(), key=lambda item: (-item[1], item[0])
         )
+        # Those are pages, with an error.
+        if reason not in (ROBOTS, ROBOTS_UNREACHABLE)
     ]
 
 
@@ -104,6 +123,13 @@ def _reasons(limits: Limits) -> dict[str, tuple[str, str]]:
         NOT_INCLUDED: ("not included by a pattern", "a wider -a include="),
         TOO_LONG: (f"longer than {limits.url_length:,} characters", "-s URLLENGTH_LIMIT=N"),
         INTERNAL: ("in a private network", "only with a seed in one"),
+        REPEATED_PATH: ("whose path goes round in circles", "-s SCOPE_MAX_REPEATED_SEGMENTS=N"),
+        TOO_MANY_PARAMS: ("with too many parameters", "-s SCOPE_MAX_QUERY_PARAMS=N"),
+        HOST_BUDGET: ("beyond the budget of their host", "-s SCOPE_MAX_PAGES_PER_HOST=N"),
+        PREFIX_BUDGET: (
+            "beyond the budget of a calendar, facets or the like",
+            "-s SCOPE_MAX_PAGES_PER_PREFIX=N",
+        ),
     }
 
 
@@ -153,8 +179,25 @@ def _volume(ending: Ending) -> str | None:
     tally = ending.tally
     if not tally.bytes:
         return None
-    rate = f", {tally.pages / ending.seconds:,.1f} pages/s" if ending.seconds else ""
+    pages = tally.pages - (ending.earlier.pages if ending.earlier else 0)
+    rate = f", {pages / ending.seconds:,.1f} pages/s" if ending.seconds and pages > 0 else ""
     return f"{size(tally.bytes)}{rate}."
+
+
+def _continuation(earlier: Earlier | None) -> str | None:
+    if earlier is None:
+        return None
+    parts = [f"{plural(earlier.pages, 'page')} were there from before"]
+    if earlier.pages == 1:
+        parts = ["1 page was there from before"]
+    if earlier.seeds_joined:
+        parts.append(f"{plural(earlier.seeds_joined, 'new seed')} joined")
+    if earlier.scope_left or earlier.scope_entered:
+        parts.append(
+            f"by the changed scope {plural(earlier.scope_left, 'queued URL')} went out "
+            f"and {plural(earlier.scope_entered, 'skipped URL')} came in"
+        )
+    return f"Went on with an earlier crawl: {'; '.join(parts)}."
 
 
 def _early_end(ending: Ending) -> str | None:

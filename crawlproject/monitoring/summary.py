@@ -18,11 +18,12 @@ from scrapy.extensions.feedexport import FeedExporter
 
 from crawlproject.frontier import frontier_of
 from crawlproject.items import Page
-from crawlproject.monitoring.ending import Ending, Limits
+from crawlproject.monitoring.ending import Earlier, Ending, Limits, plural
 from crawlproject.monitoring.feeds import Feeds
 from crawlproject.monitoring.streams import is_terminal
 from crawlproject.monitoring.tables import draw
 from crawlproject.monitoring.tally import Tally
+from crawlproject.records import PAGE, page_from
 from crawlproject.scope.depth import depth_limit_from
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.extensions.feedexport import FeedSlot
     from scrapy.settings import BaseSettings
+    from scrapy.statscollectors import StatsCollector
 
     from crawlproject.frontier.base import Frontier
 
@@ -52,10 +54,25 @@ class Summary:
         connect = crawler.signals.connect
         connect(summary.spider_closed, signals.spider_closed)
         if is_wanted(crawler.settings):
+            connect(summary.spider_opened, signals.spider_opened)
             connect(summary.item_scraped, signals.item_scraped)
             connect(summary.feed_slot_closed, signals.feed_slot_closed)
             connect(summary.engine_stopped, signals.engine_stopped)
         return summary
+
+    def spider_opened(self) -> None:
+        """Say so if the crawl goes on: a user may have expected a new one."""
+        frontier = self._frontier()
+        if frontier is None:
+            return
+        counts = frontier.counts()
+        if counts.done or counts.failed or counts.open:
+            pages = frontier.read().count_pages()
+            print(
+                f"Going on with the crawl in {self._crawler.settings['JOBDIR']}: "
+                f"{plural(pages, 'page')} so far, {plural(counts.open, 'URL')} queued.",
+                file=sys.stderr,
+            )
 
     def item_scraped(self, item: object) -> None:
         if isinstance(item, Page):
@@ -107,6 +124,10 @@ class Summary:
             exceptions=stats.get_value("spider_exceptions/count", 0),
         )
         if (frontier := self._frontier()) is not None:
+            ending.earlier = earlier_from(stats)
+            if ending.earlier is not None:
+                ending.tally = _tally_of(frontier)
+                ending.broken = list(ending.tally.first_broken)
             ending.counts = frontier.counts()
             ending.depths = frontier.depths()
             for number, page in enumerate(ending.broken):
@@ -138,6 +159,28 @@ def limits_from(settings: BaseSettings) -> Limits:
         scope=str(settings.get("SCOPE_MODE")),
         closespider=closespider,
     )
+
+
+def earlier_from(stats: StatsCollector) -> Earlier | None:
+    """What the crawl went on with; None: it began anew."""
+    pages = stats.get_value("frontier/resumed_pages")
+    if pages is None:
+        return None
+    return Earlier(
+        pages=pages,
+        seeds_joined=stats.get_value("frontier/seeds_joined", 0),
+        scope_left=stats.get_value("frontier/scope_left", 0),
+        scope_entered=stats.get_value("frontier/scope_entered", 0),
+    )
+
+
+def _tally_of(frontier: Frontier) -> Tally:
+    """The pages of all runs."""
+    tally = Tally()
+    for kind, record in frontier.read().pages(with_links=False):
+        if kind == PAGE:
+            tally.add(page_from(record))
+    return tally
 
 
 def _subject(spider: Spider) -> list[str]:

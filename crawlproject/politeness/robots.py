@@ -4,50 +4,41 @@
 |---|---|
 | 2xx | its rules apply, and its Crawl-delay is obeyed |
 | 4xx but 429 | no rules |
-| anything else, after retries with back-off | nothing of the host is fetched |
+| anything else | the host is held, and asked again with back-off; its URLs stay queued |
+| … POLITENESS_ROBOTS_ATTEMPTS times in a row | its URLs are skipped: ``robots unreachable`` |
 
-The rules of an origin (scheme, host and port) are kept in memory for the whole crawl.
+The word of an origin (scheme, host and port) is kept in the frontier, so that a restart asks
+for nothing that is still valid, and is applied whenever a URL is about to be fetched. That
+an origin can't be reached is the one thing that the next run finds out for itself.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import math
-from time import monotonic
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
-from scrapy import Request, signals
-from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy import signals
 
-from crawlproject.failures import Verdict, error_of
 from crawlproject.frontier import frontier_of
+from crawlproject.frontier.base import ROBOTS, ROBOTS_UNREACHABLE, Robots
+from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
-from crawlproject.scope.internal import is_internal
-from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of, origin_of
+from crawlproject.politeness.asking import Answer, RobotsAsker
+from crawlproject.politeness.patience import Patience
+from crawlproject.politeness.rules import UNREADABLE, RulesBook, RulesReader
+from crawlproject.urls.canonical import NotCrawlable, canonicalize, origin_of
 from crawlproject.urls.directives import product_token
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from scrapy.robotstxt import RobotParser
 
     from crawlproject.frontier.base import Lease
-    from crawlproject.scope.scope import Scope
+    from crawlproject.politeness.rules import Rules
 
 logger = logging.getLogger(__name__)
-
-MAX_REDIRECTS = 5
-
-
-class Unreachable:
-    """A robots.txt that could not be had, and the error that its pages end with."""
-
-    def __init__(self, error: str) -> None:
-        self.error = error
 
 
 class RobotsGatekeeper:
@@ -58,151 +49,130 @@ class RobotsGatekeeper:
     def __init__(
         self,
         crawler: Crawler,
+        asker: RobotsAsker,
+        reader: RulesReader,
+        patience: Patience,
         *,
         obey: bool,
-        user_agent: str,
-        max_bytes: int,
         attempts: int,
-        backoff: float,
-        delay: float,
+        max_age: float,
+        unreachable_age: float,
         max_crawl_delay: float,
-        deadline: Deadline,
     ) -> None:
         self._crawler = crawler
+        self._asker = asker
+        self._reader = reader
+        self._patience = patience
         self._obey = obey
-        self._user_agent = user_agent
-        self._max_bytes = max_bytes
         self._attempts = attempts
-        self._backoff = backoff
-        self._delay = delay
+        self._max_age = max_age
+        self._unreachable_age = unreachable_age
         self._max_crawl_delay = max_crawl_delay
-        self._deadline = deadline
-        self._parser: type[RobotParser] = load_object(crawler.settings["ROBOTSTXT_PARSER"])
-        self._rules: dict[str, RobotParser | Unreachable | None] = {}
+        self._book = RulesBook()
         self._questions: dict[str, asyncio.Future[None]] = {}
+        self._began_at = now()
         crawler.signals.connect(self._close, signals.spider_closed)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> RobotsGatekeeper:
         settings = crawler.settings
+        token = settings["ROBOTSTXT_USER_AGENT"] or product_token(settings["USER_AGENT"])
+        patience = Patience.from_settings(settings)
+        asker = RobotsAsker(
+            crawler,
+            max_bytes=settings.getint("POLITENESS_ROBOTS_MAX_BYTES"),
+            timeout=settings.getfloat("DOWNLOAD_TIMEOUT"),
+            deadline=Deadline.from_settings(settings),
+            patience=patience,
+        )
         return cls(
             crawler,
+            asker,
+            RulesReader(crawler, token),
+            patience,
             obey=settings.getbool("ROBOTSTXT_OBEY"),
-            user_agent=settings["ROBOTSTXT_USER_AGENT"] or product_token(settings["USER_AGENT"]),
-            max_bytes=settings.getint("POLITENESS_ROBOTS_MAX_BYTES"),
-            attempts=1 + settings.getint("RETRY_TIMES"),
-            backoff=settings.getfloat("FRONTIER_RETRY_BACKOFF_SECONDS"),
-            delay=settings.getfloat("DOWNLOAD_DELAY"),
+            attempts=settings.getint("POLITENESS_ROBOTS_ATTEMPTS"),
+            max_age=settings.getfloat("POLITENESS_ROBOTS_MAX_AGE_SECONDS"),
+            unreachable_age=settings.getfloat("POLITENESS_ROBOTS_UNREACHABLE_SECONDS"),
             max_crawl_delay=settings.getfloat("POLITENESS_MAX_CRAWL_DELAY_SECONDS"),
-            deadline=Deadline.from_settings(settings),
         )
 
     def verdict(self, lease: Lease) -> str | Awaitable[None] | None:
-        if not self._obey:
+        url = _address(lease)
+        if not self._obey or not url.lower().startswith(("http:", "https:")):
             return None
-        origin = origin_of(lease.url)
-        if origin not in self._rules:
-            if origin not in self._questions:
-                question = asyncio.ensure_future(self._learn(origin))
-                self._questions[origin] = question
-            return asyncio.shield(self._questions[origin])
-        rules = self._rules[origin]
-        if isinstance(rules, Unreachable):
+        origin = _origin(url, lease)
+        rules = self._known(origin, lease.host)
+        if rules is None:
+            return self._question(origin, lease.host)
+        if rules.error is not None:
+            lease.skip = f"{ROBOTS_UNREACHABLE}: {rules.error.removeprefix('robots: ')}"
             return rules.error
-        if rules is None or rules.allowed(lease.fetch_url, self._user_agent):
+        if rules.allow(url):
             return None
         self._crawler.stats.inc_value("robotstxt/forbidden")
+        lease.skip = ROBOTS
         return "robots"
+
+    def _known(self, origin: str, host: str) -> Rules | None:
+        """What holds now; None: that is to be asked."""
+        moment = now()
+        rules = self._book.get(origin)
+        if rules is None:
+            robots = frontier_of(self._crawler).robots_of(origin)
+            if robots is None or not self._holds(robots, moment):
+                return None
+            rules = self._keep(origin, host, robots)
+        # What was asked for a URL counts for one at least, however short the time it is kept:
+        # or a host with a longer delay than that would be asked for its robots.txt for ever.
+        elif rules.is_used and moment >= rules.expires_at:
+            return None
+        rules.is_used = True
+        return rules
+
+    def _holds(self, robots: Robots, moment: float) -> bool:
+        # What is from the future was noted before the clock was put back.
+        if not robots.fetched_at <= moment < self._expiry(robots):
+            return False
+        if robots.error is None:
+            return True
+        return robots.failures >= self._attempts and robots.fetched_at >= self._began_at
+
+    def _expiry(self, robots: Robots) -> float:
+        """The settings may have changed since it was kept."""
+        age = self._max_age if robots.error is None else self._unreachable_age
+        return min(robots.expires_at, robots.fetched_at + age)
+
+    def _question(self, origin: str, host: str) -> Awaitable[None]:
+        question = self._questions.get(origin)
+        if question is None:
+            question = self._questions[origin] = asyncio.ensure_future(self._learn(origin, host))
+        return asyncio.shield(question)
 
     def _close(self) -> None:
         for question in self._questions.values():
             question.cancel()
 
-    async def _learn(self, origin: str) -> None:
+    async def _learn(self, origin: str, host: str) -> None:
         try:
-            rules = await self._fetch(origin)
+            answer = await self._asker.ask(origin, host)
         except Exception as exception:
             # Whatever a site can make go wrong here must not open its doors.
             logger.warning("robots.txt of %s can't be read: %s", origin, exception)
-            rules = Unreachable("robots: robots.txt can't be read")
-        self._rules[origin] = rules
-        del self._questions[origin]
-        if rules is not None and not isinstance(rules, Unreachable):
-            self._obey_crawl_delay(origin, rules)
-
-    async def _fetch(self, origin: str) -> RobotParser | Unreachable | None:
-        unreachable = Unreachable("robots: robots.txt could not be had")
-        for attempt in range(self._attempts):
-            if attempt:
-                await asyncio.sleep(max(self._delay, self._backoff * 2 ** (attempt - 1)))
-            self._crawler.stats.inc_value("robotstxt/request_count")
-            try:
-                response = await self._follow(f"{origin}/robots.txt")
-            except Exception as exception:
-                # Nobody is there: its pages would end the same way.
-                unreachable = Unreachable(error_of(exception))
-                continue
-            status = response.status
-            self._crawler.stats.inc_value("robotstxt/response_count")
-            self._crawler.stats.inc_value(f"robotstxt/response_status_count/{status}")
-            if 200 <= status < 300:
-                body = response.body[: self._max_bytes]
-                return build_from_crawler(self._parser, self._crawler, body)
-            if 300 <= status < 500 and status != 429:
-                return None
-            unreachable = Unreachable(f"robots: robots.txt answered {status}")
-        return unreachable
-
-    async def _follow(self, url: str) -> Response:
-        """The answer after at most five redirects; a longer chain counts as no robots.txt."""
-        home = host_of(url)
-        for _ in range(MAX_REDIRECTS + 1):
-            if host_of(url) == home:
-                # The lease that asks has the turn.
-                response = await self._download(url)
-            else:
-                response = await self._download_abroad(url)
-            location = response.headers.get("Location")
-            if response.status not in {301, 302, 303, 307, 308} or location is None:
-                return response
-            try:
-                url = canonicalize(urljoin(url, location.decode("latin-1")))
-            except NotCrawlable:
-                return response
-            await asyncio.sleep(self._delay)
-        return response
-
-    async def _download(self, url: str) -> Response:
-        meta = {
-            "dont_retry": True,
-            "download_slot": host_of(url),
-            "download_timeout": self._deadline.timeout(),
-        }
-        return await self._crawler.engine.download_async(Request(url, meta=meta))
-
-    async def _download_abroad(self, url: str) -> Response:
-        """From another host than the one that asks: at its own turn, if it is one to go to."""
-        host = host_of(url)
-        scope: Scope | None = getattr(self._crawler.spider, "scope", None)
-        if scope is not None and is_internal(host) and not scope.allows_internal:
-            raise Verdict("robots: robots.txt redirects to an internal address")
-        frontier = frontier_of(self._crawler)
-        # Two hosts may wait for each other.
-        patience = monotonic() + self._deadline.timeout()
-        while wait := frontier.enter(host, monotonic()):
-            if monotonic() + wait > patience:
-                raise Verdict("robots: robots.txt redirects to a host that is busy")
-            await asyncio.sleep(wait)
-        try:
-            return await self._download(url)
+            answer = Answer(error=UNREADABLE)
         finally:
-            frontier.leave(host, monotonic())
-
-    def _obey_crawl_delay(self, origin: str, rules: RobotParser) -> None:
-        delay = rules.crawl_delay(self._user_agent)
-        if delay is None or not math.isfinite(delay) or delay <= 0:
+            del self._questions[origin]
+        if answer is None:
             return
-        if delay > self._max_crawl_delay:
+        if answer.error is not None:
+            self._failed(origin, host, answer, answer.error)
+            return
+        moment = now()
+        robots = Robots(answer.body, moment, moment + self._max_age)
+        frontier_of(self._crawler).keep_robots(origin, robots)
+        rules = self._keep(origin, host, robots)
+        delay = rules.crawl_delay()
+        if delay is not None and delay > self._max_crawl_delay:
             logger.warning(
                 "%s asks for a Crawl-delay of %g s; %g s is used "
                 "(POLITENESS_MAX_CRAWL_DELAY_SECONDS)",
@@ -210,4 +180,52 @@ class RobotsGatekeeper:
                 delay,
                 self._max_crawl_delay,
             )
-        frontier_of(self._crawler).insist(host_of(origin + "/"), min(delay, self._max_crawl_delay))
+
+    def _failed(self, origin: str, host: str, answer: Answer, error: str) -> None:
+        """Leave the host alone for a while, or give it up."""
+        frontier = frontier_of(self._crawler)
+        moment = now()
+        before = frontier.robots_of(origin)
+        failures = 1
+        # Those of a run that gave up are over and done with.
+        if before is not None and before.failures < self._attempts:
+            failures += before.failures
+        self._book.drop(origin)
+        if failures < self._attempts:
+            asked = self._patience.asked(answer.response, moment)
+            seconds = asked or self._patience.backoff(failures)
+            frontier.hold(host, moment + seconds)
+            frontier.keep_robots(origin, Robots(None, moment, moment, error, failures))
+            logger.info("No robots.txt of %s (%s): once more in %.1f s", origin, error, seconds)
+            return
+        robots = Robots(None, moment, moment + self._unreachable_age, error, failures)
+        frontier.keep_robots(origin, robots)
+        self._keep(origin, host, robots)
+        self._crawler.stats.inc_value("robotstxt/unreachable")
+        logger.info("No robots.txt of %s (%s): nothing of it is fetched", origin, error)
+
+    def _keep(self, origin: str, host: str, robots: Robots) -> Rules:
+        rules = self._reader.read(origin, robots, self._expiry(robots))
+        self._book.put(origin, rules)
+        if delay := rules.crawl_delay():
+            frontier_of(self._crawler).insist(host, min(delay, self._max_crawl_delay))
+        return rules
+
+
+def _address(lease: Lease) -> str:
+    """The URL that is fetched."""
+    url = lease.fetch_url
+    if lease.request is not None and url.count(" ") == 2:
+        # A request of a spider's own is known as 'METHOD URL DIGEST' if it is no plain GET.
+        return url.split(" ")[1]
+    return url
+
+
+def _origin(url: str, lease: Lease) -> str:
+    if lease.fetch_url == lease.url:
+        return origin_of(url)
+    try:
+        # As a redirect spelled it; with URLS_JOIN_SCHEMES in another scheme, too.
+        return origin_of(canonicalize(url))
+    except NotCrawlable:
+        return origin_of(lease.url)

@@ -34,14 +34,10 @@ def next_delay(
 
 
 class GateThrottle:
-    def __init__(
-        self, crawler: Crawler, *, target_concurrency: float, start_delay: float, maximum: float
-    ) -> None:
+    def __init__(self, crawler: Crawler, *, target_concurrency: float, maximum: float) -> None:
         self._crawler = crawler
         self._target_concurrency = target_concurrency
-        self._start_delay = start_delay
         self._maximum = maximum
-        self._delays: dict[str, float] = {}
         crawler.signals.connect(self._response_downloaded, signals.response_downloaded)
 
     @classmethod
@@ -56,9 +52,6 @@ class GateThrottle:
         return cls(
             crawler,
             target_concurrency=target_concurrency,
-            start_delay=max(
-                settings.getfloat("DOWNLOAD_DELAY"), settings.getfloat("AUTOTHROTTLE_START_DELAY")
-            ),
             maximum=settings.getfloat("AUTOTHROTTLE_MAX_DELAY"),
         )
 
@@ -67,12 +60,12 @@ class GateThrottle:
         latency = request.meta.get("download_latency")
         if lease is None or latency is None:
             return
+        frontier = frontier_of(self._crawler)
         delay = next_delay(
-            self._delays.get(lease.host, self._start_delay),
+            frontier.pace(lease.host),
             latency,
             target_concurrency=self._target_concurrency,
             maximum=self._maximum,
             is_ok=response.status == 200,
         )
-        self._delays[lease.host] = delay
-        frontier_of(self._crawler).slow(lease.host, delay)
+        frontier.slow(lease.host, delay)

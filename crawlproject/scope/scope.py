@@ -1,7 +1,8 @@
 """Which URLs belong to the crawl, and the reason why one does not.
 
 Pure: URLs in, reasons out. The reasons are the words of the skip ledger, so each names
-what to change to let the URL in.
+what to change to let the URL in: ``WORD``, or ``WORD: RULE`` with the pattern or setting
+that is to blame. The words here are those of scope; ``traps.py`` has the others.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from typing import TYPE_CHECKING
 
 from crawlproject.scope.domains import registered_domain
 from crawlproject.scope.internal import is_internal
+from crawlproject.scope.traps import Traps
 from crawlproject.urls.canonical import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from crawlproject.scope.traps import Budget
 
 OFFSITE = "offsite"
 EXCLUDED = "excluded"
@@ -34,9 +38,9 @@ class Mode(StrEnum):
 
 
 class Scope:
-    """The hosts of the seeds, the hosts that were allowed, and patterns on the URL.
+    """The hosts of the seeds, the hosts that were allowed, patterns on the URL, and traps.
 
-    A seed is always in scope. Internal addresses are, when a seed is one.
+    A seed is always in scope, and has no budget. Internal addresses are, when a seed is one.
     """
 
     def __init__(
@@ -48,14 +52,19 @@ class Scope:
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
         max_url_length: int = 0,
+        traps: Traps | None = None,
     ) -> None:
         self._mode = mode
         self._seeds = frozenset(seeds)
         self._hosts: set[str] = set()
         self._domains = frozenset(domain.lower().strip(".") for domain in allow)
         self._include = [re.compile(pattern) for pattern in include]
-        self._exclude = [re.compile(pattern) for pattern in exclude]
+        self._exclude = [
+            (re.compile(pattern).search, f"{EXCLUDED}: {pattern}") for pattern in exclude
+        ]
         self._max_url_length = max_url_length
+        self._too_long = f"{TOO_LONG}: URLLENGTH_LIMIT={max_url_length}"
+        self._traps = traps or Traps()
         seed_hosts = {host_of(seed) for seed in self._seeds}
         self.seed_hosts = frozenset(seed_hosts)
         self.allows_internal = any(is_internal(host) for host in seed_hosts)
@@ -81,12 +90,17 @@ class Scope:
         if reason := self._host_reason(host_of(url)):
             return reason
         if self._max_url_length and len(url) > self._max_url_length:
-            return TOO_LONG
-        if self._exclude and any(pattern.search(url) for pattern in self._exclude):
-            return EXCLUDED
+            return self._too_long
+        for excludes, reason in self._exclude:
+            if excludes(url):
+                return reason
         if self._include and not any(pattern.search(url) for pattern in self._include):
             return NOT_INCLUDED
-        return None
+        return self._traps.reason(url)
+
+    def budgets(self, url: str) -> tuple[Budget, ...]:
+        """The budgets of pages that a canonical URL in scope draws on."""
+        return () if url in self._seeds else self._traps.budgets(url)
 
     def _judge_host(self, host: str) -> str | None:
         if not self._has_host(host):

@@ -10,6 +10,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlproject.errors import BadArgument
+from crawlproject.frontier.opening import DOMAIN, HOSTNAME
+from crawlproject.scope.domains import registered_domain
 from crawlproject.scope.internal import is_loopback
 from crawlproject.spiders import values
 from crawlproject.spiders.seeds import canonical_seeds, seeds_of_file, split_seeds
@@ -72,15 +74,21 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         ),
         (
             values.seconds,
-            "DOWNLOAD_TIMEOUT FRONTIER_RETRY_BACKOFF_SECONDS AUTOTHROTTLE_START_DELAY "
+            "DOWNLOAD_TIMEOUT FRONTIER_RETRY_BACKOFF_SECONDS FRONTIER_COMMIT_SECONDS "
+            "AUTOTHROTTLE_START_DELAY "
             "AUTOTHROTTLE_MAX_DELAY AUTOTHROTTLE_TARGET_CONCURRENCY "
-            "POLITENESS_MAX_CRAWL_DELAY_SECONDS",
+            "POLITENESS_MAX_CRAWL_DELAY_SECONDS POLITENESS_MAX_HOLD_SECONDS "
+            "POLITENESS_ROBOTS_MAX_AGE_SECONDS POLITENESS_ROBOTS_UNREACHABLE_SECONDS",
         ),
         (
             values.whole_number(0),
             "DOWNLOAD_MAXSIZE FRONTIER_CAPACITY REDIRECT_MAX_TIMES RETRY_TIMES URLLENGTH_LIMIT "
-            "POLITENESS_ROBOTS_MAX_BYTES",
+            "POLITENESS_ROBOTS_MAX_BYTES SCOPE_MAX_PAGES_PER_HOST SCOPE_MAX_PAGES_PER_PREFIX "
+            "SCOPE_MAX_REPEATED_SEGMENTS SCOPE_MAX_QUERY_PARAMS",
         ),
+        (values.whole_number(1), "POLITENESS_ROBOTS_ATTEMPTS FRONTIER_COMMIT_PAGES"),
+        (values.one_of(HOSTNAME, DOMAIN), "POLITENESS_HOST"),
+        (values.host_limits, "POLITENESS_HOSTS"),
         (values.log_level, "LOG_LEVEL"),
     )
     for name in names.split()
@@ -111,6 +119,7 @@ def apply(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
     seeds = _seeds(arguments, settings)
     settings.set("SEEDS", seeds, priority="cmdline")
     _keep_password_home(seeds, settings)
+    _treat_hosts(settings)
     if settings.getbool("POLITENESS_FAST_LOOPBACK") and all(
         is_loopback(host_of(seed)) for seed in seeds
     ):
@@ -163,6 +172,20 @@ def _keep_password_home(seeds: list[str], settings: BaseSettings) -> None:
             "HTTPAUTH_DOMAIN", "missing: which of the seeds' hosts gets the password?"
         )
     settings.set("HTTPAUTH_DOMAIN", hosts.pop(), priority="cmdline")
+
+
+def _treat_hosts(settings: BaseSettings) -> None:
+    """Scrapy's fence must not be narrower than the gate for a host that is an exception."""
+    special = settings.getdict("POLITENESS_HOSTS")
+    if settings["POLITENESS_HOST"] == DOMAIN:
+        for host in special:
+            if (domain := registered_domain(host)) != host:
+                raise BadArgument(
+                    "POLITENESS_HOSTS", f"{host!r} is part of {domain}: POLITENESS_HOST is domain"
+                )
+    if special:
+        slots = {**settings.getdict("DOWNLOAD_SLOTS"), **special}
+        settings.set("DOWNLOAD_SLOTS", slots, priority="cmdline")
 
 
 def _nearest(name: str) -> str:

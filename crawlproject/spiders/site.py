@@ -14,8 +14,10 @@ from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
 from crawlproject.pages.read import is_readable, page_of, read_page
 from crawlproject.scope.resolver import guard
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
-from crawlproject.spiders import arguments
+from crawlproject.scope.traps import Traps
+from crawlproject.spiders import arguments, resume
 from crawlproject.spiders.redirects import Redirects, location_of
+from crawlproject.urls.canonical import host_of
 from crawlproject.urls.directives import product_token
 from crawlproject.urls.fingerprint import canonicalizer_from
 from crawlproject.urls.links import FastLinkExtractor
@@ -86,6 +88,12 @@ class SiteSpider(CrawlSpider):
             include=settings.getlist("SCOPE_INCLUDE"),
             exclude=settings.getlist("SCOPE_EXCLUDE"),
             max_url_length=settings.getint("URLLENGTH_LIMIT"),
+            traps=Traps(
+                max_repeated_segments=settings.getint("SCOPE_MAX_REPEATED_SEGMENTS"),
+                max_query_params=settings.getint("SCOPE_MAX_QUERY_PARAMS"),
+                max_pages_per_host=settings.getint("SCOPE_MAX_PAGES_PER_HOST"),
+                max_pages_per_prefix=settings.getint("SCOPE_MAX_PAGES_PER_PREFIX"),
+            ),
         )
         guard(scope)
         canonicalize = canonicalizer_from(settings)
@@ -117,9 +125,9 @@ class SiteSpider(CrawlSpider):
         return frontier_of(self.crawler)
 
     async def start(self) -> AsyncIterator[Any]:
-        # All at once: where a seed stands in breadth-first order must not depend on how
-        # far the crawl of the one before has got.
-        self.frontier.admit(Candidate(seed) for seed in self.seeds)
+        settings, stats = self.crawler.settings, self.crawler.stats
+        text = resume.scope_text(settings, self.seeds)
+        resume.begin(self.frontier, self.scope, self.seeds, text, stats)
         return
         yield  # an asynchronous generator is what Scrapy expects
 
@@ -192,6 +200,8 @@ class SiteSpider(CrawlSpider):
     def _parse_redirect(self, response: Response, lease: Lease) -> Iterator[Page]:
         outcome = self._redirects.judge(response, lease)
         if outcome.widened:
+            assert outcome.target is not None
+            resume.keep_widened(self.frontier, host_of(outcome.target))
             admitted = self.frontier.reconsider(OFFSITE, self.scope.reason)
             logger.info(
                 "The seed %s redirects to %s, which is in scope now (%d URLs found before)",

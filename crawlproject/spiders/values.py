@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
@@ -96,17 +97,60 @@ def hosts(name: str, value: Any) -> list[str]:
     return [_host(name, host) for host in names]
 
 
-def _host(name: str, host: str) -> str:
+def _host(name: str, host: str, hint: str = "; its subdomains are included") -> str:
     try:
         if not _HOST.fullmatch(host):
             raise NotCrawlable(host)
         return host_of(canonicalize(f"http://{host}/"))
     except NotCrawlable:
         raise BadArgument(
-            name,
-            f"{host!r} is not a host such as example.com (no scheme, port or path; "
-            "its subdomains are included)",
+            name, f"{host!r} is not a host such as example.com (no scheme, port or path{hint})"
         ) from None
+
+
+def one_of(*choices: str) -> Callable[[str, Any], str]:
+    def parse(name: str, value: Any) -> str:
+        text = str(value).strip().lower()
+        if text not in choices:
+            raise BadArgument(name, f"{str(value)!r} is not one of {', '.join(choices)}")
+        return text
+
+    return parse
+
+
+def host_limits(name: str, value: Any) -> dict[str, dict[str, float]]:
+    """How single hosts are to be treated, as an object or written in JSON."""
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    if not isinstance(value, Mapping):
+        raise BadArgument(
+            name, f'{str(value)[:50]!r} is not an object such as {{"example.com": {{"delay": 2}}}}'
+        )
+    return {
+        _host(name, str(host), hint=""): _limits(name, str(host), limits)
+        for host, limits in value.items()
+    }
+
+
+def _limits(name: str, host: str, limits: Any) -> dict[str, float]:
+    if not isinstance(limits, Mapping):
+        raise BadArgument(
+            name, f'{str(limits)[:50]!r} for {host} is not an object such as {{"delay": 2}}'
+        )
+    parsers: dict[str, Callable[[str, Any], float]] = {
+        "delay": seconds,
+        "concurrency": whole_number(1),
+    }
+    checked = {}
+    for key, value in limits.items():
+        if key not in parsers:
+            raise BadArgument(name, f"{str(key)!r} for {host} is not one of {', '.join(parsers)}")
+        try:
+            checked[str(key)] = parsers[key](name, value)
+        except BadArgument as error:
+            raise BadArgument(name, f"{key} for {host}: {error.problem}") from None
+    return checked
 
 
 def patterns(name: str, value: Any) -> list[str]:

@@ -16,9 +16,13 @@ import pytest
 
 from bench.__main__ import main
 from bench.crawlers import OUTPUT, differences, missing, read_pages
-from bench.measure import Cost, CrawlFailed, Result, best, run
+from bench.frontier_side import SIDES
+from bench.measure import Cost, CrawlFailed, Result, best, disk_bytes, resident_mb, run
+from bench.polite_log import Asked, judge
+from bench.polite_server import MOST_HOSTS, address
 from bench.server import serve
 from bench.site import LINKS, NAVIGATION_LINKS, PAGE_BYTES, Site
+from bench.workload import FEW_NEW_LINKS, Workload
 
 PROJECT = Path(__file__).resolve().parents[2]
 BASE = "http://site.test"
@@ -74,11 +78,16 @@ def test_a_site_without_pages_is_refused() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["crawll"], "bench: error: 'crawll' is not one of crawl, links\n"),
+        (["crawll"], "bench: error: 'crawll' is not one of crawl, links, frontier, polite\n"),
         (["crawl", "--pages", "0"], "--pages: '0' is no whole number from 1 on\n"),
         (["--repeat", "x"], "--repeat: 'x' is no whole number from 1 on\n"),
         (["--server", "apache"], "invalid choice: 'apache'"),
         (["--output", "/no/such/folder/bench.json"], "--output: "),
+        (["frontier", "--urls", "1e6"], "--urls: '1e6' is no whole number from 1 on\n"),
+        (["frontier", "--only", "theirs"], "invalid choice: 'theirs'"),
+        (["polite", "--delay", "-1"], "--delay: '-1' is no number of seconds\n"),
+        (["polite", "--delay", "nan"], "--delay: 'nan' is no number of seconds\n"),
+        (["polite", "--hosts", str(MOST_HOSTS + 1)], f"are more than {MOST_HOSTS}\n"),
     ],
 )
 def test_bad_arguments_get_one_line_and_status_2(
@@ -191,16 +200,19 @@ def test_the_server_has_ended_when_its_block_has(tmp_path: Path) -> None:
         urlopen(served.url, timeout=5)
 
 
-def test_both_crawlers_get_the_same_pages_of_a_small_site(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "bench", "crawl", "--pages", "30", "--repeat", "1"]
-    done = subprocess.run(
-        [*command, "--server", "python"],
+def bench(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "bench", *arguments],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(PROJECT), "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_both_crawlers_get_the_same_pages_of_a_small_site(tmp_path: Path) -> None:
+    done = bench(tmp_path, "crawl", "--pages", "30", "--repeat", "1", "--server", "python")
     assert done.returncode == 0, done.stderr
     assert "pages per CPU-second" in done.stdout
 
@@ -221,3 +233,144 @@ def test_both_crawlers_get_the_same_pages_of_a_small_site(tmp_path: Path) -> Non
         assert crawler["runs"][0].keys() == {"wall_seconds", "cpu_seconds", "peak_rss_mb"}
         assert crawler["start_up"].keys() == crawler["runs"][0].keys()
         assert {"cpu_ms_a_page", "pages_per_cpu_second", "pages_per_second"} <= crawler.keys()
+
+
+def test_the_workload_brings_every_url_once() -> None:
+    workload = Workload(urls=1050, hosts=7)
+    pages = list(workload.new())
+    urls = [url for page in pages for url in page]
+    assert [len(page) for page in pages] == [100] * 10 + [50]
+    assert len(set(urls)) == 1050
+    assert len({url.split("/")[2] for url in urls}) == 7
+
+
+def test_the_workload_then_has_two_new_links_a_page() -> None:
+    workload = Workload(urls=1000, hosts=7)
+    known = {url for page in workload.new() for url in page}
+    for page in workload.mostly_known(5):
+        assert len(page) == 60
+        new = set(page) - known
+        assert len(new) == FEW_NEW_LINKS
+        known |= new
+
+
+def test_memory_and_disk_are_measured(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_bytes(b"x" * 10_000)
+    assert 10_000 <= disk_bytes(tmp_path) < 1_000_000
+    assert 1 < resident_mb() < 100_000
+
+
+def cells(table: str) -> list[list[str]]:
+    return [
+        [cell.strip() for cell in row.split("│")[1:-1]]
+        for row in table.splitlines()
+        if row.startswith("│")
+    ]
+
+
+def test_all_sides_of_the_frontier_are_measured(tmp_path: Path) -> None:
+    done = bench(tmp_path, "frontier", "--urls", "500", "--hosts", "20")
+    assert done.returncode == 0, done.stderr
+    assert "500 URLs on 20 hosts" in done.stdout
+    assert "The targets are for 1,000,000 URLs on 10,000 hosts." in done.stdout
+    assert all(side in done.stdout for side in SIDES)
+    rows = {what: figures for what, *figures in cells(done.stdout)}
+    assert rows["taken and finished a second"][1] == "≥ 5,000"
+    # Five pages were taken before five hundred links were there.
+    assert rows["… URLs in it"] == ["496", "", "", "500", "500"]
+    # In memory there is nothing to open again.
+    assert rows["seconds to open it again"][3] == "–"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_side_of_the_frontier_can_be_measured_alone(tmp_path: Path) -> None:
+    done = bench(tmp_path, "frontier", "--urls", "100", "--hosts", "5", "--only", "ours")
+    assert done.returncode == 0, done.stderr
+    assert "stock" not in done.stdout
+
+
+def test_a_side_that_fails_is_an_error(tmp_path: Path) -> None:
+    # No file may have more than 128 KiB: a database that is full.
+    command = f"ulimit -f 128; exec {sys.executable} -m bench frontier --urls 5000 --only ours"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(PROJECT), "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "bench frontier: error: ours: " in done.stderr
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_crawl_without_a_pause_too_many_is_fully_used() -> None:
+    log = [
+        Asked("a", "/robots.txt", 0.0, 0.5),
+        Asked("a", "/", 1.5, 2.0),
+        Asked("b", "/robots.txt", 0.0, 0.5),
+        Asked("b", "/", 1.5, 2.0),
+    ]
+    found = judge(log, delay=1.0)
+    assert found.requests == 4
+    assert found.ideal_seconds == found.actual_seconds == 2.0
+    assert found.utilisation == found.host_utilisation == 1.0
+    assert (found.too_soon, found.overlapping) == (0, 0)
+
+
+def test_time_in_which_nobody_was_asked_is_wasted() -> None:
+    log = [Asked("a", "/", 0.0, 0.5), Asked("b", "/", 1.5, 2.0), Asked("b", "/1", 3.5, 4.0)]
+    found = judge(log, delay=1.0)
+    assert found.actual_seconds == 4.0
+    assert found.beginning_seconds == 1.5
+    assert found.utilisation == 0.5
+    assert found.host_utilisation == (1.0 + 2.0 / 2.5) / 2
+
+
+@pytest.mark.parametrize(
+    ("starts", "too_soon", "overlapping"),
+    [
+        ([0.0, 2.0, 4.0], 0, 0),
+        ([0.0, 1.9, 4.0], 1, 0),
+        ([0.0, 0.5, 4.0], 1, 1),
+        # The first is still under way when the third begins, though the second is not.
+        ([0.0, 0.1, 0.6], 2, 2),
+    ],
+)
+def test_who_is_asked_too_soon_is_counted(
+    starts: list[float], too_soon: int, overlapping: int
+) -> None:
+    ends = [1.0, *(start + 0.2 for start in starts[1:])]
+    log = [Asked("a", "/", *times) for times in zip(starts, ends, strict=True)]
+    # Other hosts, and the order of the log, do not matter.
+    found = judge([Asked("b", "/", 0.0, 9.0), *reversed(log)], delay=1.0)
+    assert (found.too_soon, found.overlapping) == (too_soon, overlapping)
+
+
+def test_an_empty_log_is_an_error() -> None:
+    with pytest.raises(ValueError, match="nothing was asked"):
+        judge([], delay=1.0)
+
+
+def test_every_host_has_an_address_of_its_own_on_this_machine() -> None:
+    addresses = {address(number) for number in range(MOST_HOSTS)}
+    assert len(addresses) == MOST_HOSTS
+    assert all(one.startswith("127.0.") for one in addresses)
+    assert "127.0.0.1" not in addresses
+
+
+def test_a_small_polite_crawl_asks_nobody_too_soon(tmp_path: Path) -> None:
+    done = bench(
+        tmp_path,
+        *("polite", "--hosts", "4", "--pages", "2"),
+        *("--delay", "0.05", "--answer", "0.01", "--workers", "2"),
+    )
+    assert done.returncode == 0, done.stderr
+    rows = {what: figure for what, figure, *_ in cells(done.stdout)}
+    assert rows["requests"] == "12"
+    assert rows["asked too soon (0)"] == "0"
+    assert rows["… while another was under way (0)"] == "0"
+    assert list(tmp_path.iterdir()) == []

@@ -5,8 +5,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.exports.pages_jsonl import PagesJsonLinesExporter
-from crawlproject.exports.records import PAGE_FIELDS
 from crawlproject.items import Page
+from crawlproject.records import PAGE_FIELDS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,6 @@ from typing import IO, TYPE_CHECKING, Any
 import pytest
 
 from crawlproject.exports.sitemap_xml import SitemapXmlExporter
-from crawlproject.frontier.base import Facts
 from crawlproject.items import Page
 
 if TYPE_CHECKING:
@@ -102,13 +101,12 @@ def test_items_that_are_no_pages_are_not_in() -> None:
 
 
 def test_the_host_a_seed_redirects_to_counts_as_a_seed_host() -> None:
-    final = {"https://www.a.example/": Facts(0, None, ("https://a.example/",))}
     pages = [
-        page("https://www.a.example/", depth=1),
+        page("https://www.a.example/", depth=0, redirected_from=["https://a.example/"]),
         page("https://www.a.example/x", depth=1),
         page("https://c.example/", depth=1, redirected_from=["https://a.example/out"]),
     ]
-    data = exported(pages, seeds=["https://a.example/"], facts=final.get)
+    data = exported(pages, seeds=["https://a.example/"])
     assert locations(data) == ["https://www.a.example/", "https://www.a.example/x"]
 
 

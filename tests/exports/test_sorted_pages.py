@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy import Spider
@@ -15,15 +15,16 @@ from scrapy.utils.test import get_crawler
 from crawlproject.exports.pages_csv import PagesCsvExporter
 from crawlproject.exports.sitemap_json import SitemapJsonExporter
 from crawlproject.exports.sitemap_xml import SitemapXmlExporter
-from crawlproject.frontier import use_frontier
-from crawlproject.frontier.base import Facts
+from crawlproject.frontier.base import Candidate
+from crawlproject.frontier.hosts import HostLimits
 from crawlproject.items import Page
+from crawlproject.records import PAGE, record_of
+from tests.frontiers import memory_frontier
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlproject.exports.sorted_pages import SortedPagesExporter
-    from crawlproject.frontier.base import Frontier
 
 SORTED: list[type[SortedPagesExporter]] = [
     SitemapJsonExporter,
@@ -82,17 +83,35 @@ def test_a_crawl_without_pages_gives_a_document(cls: type[SortedPagesExporter]) 
     assert exported(cls, [])
 
 
-def test_final_facts_replace_those_of_the_arrival() -> None:
-    final = {"https://a.example/x": Facts(1, "https://a.example/", ("https://a.example/old",))}
-    pages = [
-        html_page("x", depth=7, referrer="https://a.example/long/way"),
-        html_page("y", depth=2, redirected_from=["https://a.example/z"]),
-    ]
-    document = json.loads(exported(SitemapJsonExporter, pages, facts=final.get))
-    x, y = document["pages"]
-    assert (x["depth"], x["referrer"]) == (1, "https://a.example/")
-    assert x["redirected_from"] == ["https://a.example/old"]
-    assert (y["depth"], y["redirected_from"]) == (2, ["https://a.example/z"])
+def test_pages_of_a_crawl_directory_have_the_last_word_on_depth_and_referrer() -> None:
+    frontier = memory_frontier(limits=lambda host: HostLimits(0, 9))
+    frontier.admit([Candidate("https://a.example/1"), Candidate("https://a.example/2")])
+    first, second = frontier.take(0), frontier.take(0)
+    assert first is not None
+    assert second is not None
+    second.found = [Candidate("https://a.example/3")]
+    frontier.finish(second)
+    third = frontier.take(0)
+    assert third is not None
+    third.found = [Candidate("https://a.example/x")]
+    frontier.finish(third)
+    far = frontier.take(0)
+    assert far is not None
+    page = Page(far.url, 200, far.depth, ["https://a.example/1"], content_type="text/html")
+    far.records = [(PAGE, record_of(page)), ("dict", {"price": 3})]
+    far.found = [Candidate("https://a.example/1")]
+    frontier.finish(far)
+    first.found = [Candidate("https://a.example/x")]
+    frontier.finish(first)
+    file = io.BytesIO()
+    exporter = SitemapJsonExporter(file)
+    exporter.read_from(frontier.read())
+    exporter.finish_exporting()
+    document = json.loads(file.getvalue())
+    (written,) = document["pages"]
+    assert (far.depth, written["depth"], written["referrer"]) == (2, 1, "https://a.example/1")
+    assert written["links"] == ["https://a.example/1"]
+    assert document["items"] == [{"price": 3}]
 
 
 class SeededSpider(Spider):
@@ -116,24 +135,13 @@ def test_an_exporter_is_built_from_a_crawler_whose_scheduler_is_not_ours() -> No
     assert document["pages"][0]["depth"] == 4
 
 
-class FrontierOfOneFact:
-    def facts(self, url: str) -> Facts | None:
-        return Facts(1, None, ()) if url == "https://a.example/x" else None
-
-
-def test_an_exporter_asks_the_frontier_of_its_crawler() -> None:
+def test_an_exporter_says_when_the_crawl_began() -> None:
     crawler = get_crawler(SeededSpider)
-    use_frontier(crawler, cast("Frontier", FrontierOfOneFact()))
     crawler.stats.set_value("start_time", datetime(2025, 6, 1, 12, tzinfo=UTC))
     file = io.BytesIO()
     exporter: SitemapJsonExporter = build_from_crawler(SitemapJsonExporter, crawler, file)
-    exporter.start_exporting()
-    exporter.export_item(html_page("x", depth=4))
-    exporter.export_item(html_page("y", depth=4))
     exporter.finish_exporting()
-    document = json.loads(file.getvalue())
-    assert document["started_at"] == "2025-06-01T12:00:00Z"
-    assert [page["depth"] for page in document["pages"]] == [1, 4]
+    assert json.loads(file.getvalue())["started_at"] == "2025-06-01T12:00:00Z"
 
 
 def test_unknown_options_are_refused_at_the_start() -> None:

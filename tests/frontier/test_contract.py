@@ -2,34 +2,83 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, Facts, Skip
+from crawlproject.frontier.database import connect
 from crawlproject.frontier.hosts import HostLimits
-from crawlproject.frontier.memory import MemoryFrontier
+from crawlproject.frontier.sqlite import SqliteFrontier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from crawlproject.frontier.base import Frontier, Lease
 
     Engine = Callable[..., Frontier]
 
 
-def memory(limits: dict[str, HostLimits] | None = None, **options: Any) -> Frontier:
-    return MemoryFrontier(
-        host_of=lambda url: url.split("/")[0],
+class Reopened:
+    """A frontier that is left and opened again before every call, when no lease is out.
+
+    ``killed``: what is left is what a process that was killed leaves behind.
+    """
+
+    def __init__(self, folder: Path, *, killed: bool, **options: Any) -> None:
+        self._folder, self._killed, self._options = folder, killed, options
+        self._runs = 0
+        self._frontier: SqliteFrontier | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._frontier is None or not self._is_under_way(self._frontier):
+            self._reopen()
+        return getattr(self._frontier, name)
+
+    def _is_under_way(self, frontier: SqliteFrontier) -> bool:
+        turns = any(host.in_flight for host in frontier._gate)
+        return turns or frontier.counts().leased > 0
+
+    def _reopen(self) -> None:
+        if self._frontier is not None:
+            self._frontier.commit()
+            if self._killed:
+                shutil.copytree(self._folder / str(self._runs), self._folder / str(self._runs + 1))
+                self._runs += 1
+            self._frontier.close()
+        self._frontier = opened(self._folder / str(self._runs), **self._options)
+
+
+def opened(
+    folder: Path, limits: dict[str, HostLimits] | None = None, **options: Any
+) -> SqliteFrontier:
+    folder.mkdir(parents=True, exist_ok=True)
+    options.setdefault("host_of", lambda url: url.split("/")[0])
+    return SqliteFrontier(
+        connect(folder),
         limits=lambda host: (limits or {}).get(host, HostLimits(0, 2)),
+        now=options.pop("now", -1000),
         **options,
     )
 
 
-@pytest.fixture(params=[memory])
-def engine(request: pytest.FixtureRequest) -> Engine:
-    created: Engine = request.param
-    return created
+@pytest.fixture(params=["as it is", "reopened", "killed"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    frontiers: list[Any] = []
+
+    def start(**options: Any) -> Any:
+        folder = tmp_path / str(len(frontiers))
+        if request.param == "as it is":
+            frontiers.append(opened(folder, **options))
+        else:
+            frontiers.append(Reopened(folder, killed=request.param == "killed", **options))
+        return frontiers[-1]
+
+    yield start
+    for frontier in frontiers:
+        frontier.close()
 
 
 def take(frontier: Frontier, now: float = 0) -> Lease:
@@ -57,7 +106,6 @@ def test_a_url_has_one_entry_however_often_it_is_admitted(engine: Engine) -> Non
     frontier = engine()
     assert frontier.admit([Candidate("a/1"), Candidate("a/1")]) == 1
     assert frontier.admit([Candidate("a/1")]) == 0
-    assert frontier.known("a/1")
     assert not frontier.known("a/2")
     assert drain(frontier) == ["a/1"]
     assert frontier.exhausted()
@@ -119,7 +167,7 @@ def test_skipped_urls_are_kept_with_reason_depth_and_referrer(engine: Engine) ->
     frontier.finish(lease)
     fetched(frontier, take(frontier), "a/deep")
     assert sorted(frontier.skips(), key=lambda skip: skip.url) == [
-        Skip("a/deep", DEPTH, 2, "a/1"),
+        Skip("a/deep", DEPTH, 2, "a/1", "DEPTH_LIMIT=1"),
         Skip("a/quiet", NOFOLLOW, 1, "a/seed"),
         Skip("b/x", "offsite", 1, "a/seed"),
     ]
@@ -297,7 +345,8 @@ def test_a_host_with_a_delay_is_asked_once_at_a_time_and_counts_from_the_end(
 def test_what_never_reached_the_host_costs_no_delay(engine: Engine) -> None:
     frontier = engine(limits={"a": HostLimits(2.0, 1)})
     frontier.admit([Candidate("a/denied"), Candidate("a/2")])
-    frontier.finish(take(frontier, now=1))
+    lease = take(frontier, now=1)
+    frontier.finish(lease)
     assert take(frontier, now=1).url == "a/2"
 
 
@@ -315,7 +364,8 @@ def test_a_throttled_host_never_gets_less_than_it_insists_on(engine: Engine) -> 
     frontier.admit(Candidate(f"a/{n}") for n in range(4))
 
     def next_start(end: float) -> float | None:
-        frontier.landed(take(frontier, end), end)
+        lease = take(frontier, end)
+        frontier.landed(lease, end)
         return frontier.next_ready(end)
 
     assert next_start(0) == 1
@@ -364,6 +414,42 @@ def test_a_redirect_to_a_known_page_gives_its_place_in_the_budget_back(engine: E
 
 def test_a_request_of_a_spiders_own_comes_back_as_it_was(engine: Engine) -> None:
     frontier = engine()
-    frontier.admit([Candidate("a/form#1", None, {"method": "POST"})], depth=2)
+    frontier.admit([Candidate("a/form#1", None, "POST")], depth=2)
     lease = take(frontier)
-    assert (lease.request, lease.depth) == ({"method": "POST"}, 2)
+    assert (lease.request, lease.depth) == ("POST", 2)
+
+
+def test_after_a_restart_no_host_is_asked_sooner_than_its_delay(tmp_path: Path) -> None:
+    limits = {"a": HostLimits(2.0, 1), "b": HostLimits(0, 1)}
+    first = opened(tmp_path, limits, now=0)
+    first.admit(Candidate(f"{host}/{number}") for host in "abcd" for number in range(2))
+    take(first, 0)
+    first.insist("b", 3)
+    first.hold("c", 30)
+    first.commit()
+    again = opened(tmp_path, limits, now=10)
+    ready: dict[str, int] = {}
+    for now in range(10, 40):
+        while (lease := again.take(now)) is not None:
+            ready.setdefault(lease.host, now)
+            again.finish(lease)
+    # Its delay, what it had insisted on, its hold; the last one has nothing to wait for.
+    assert ready == {"a": 12, "b": 13, "c": 30, "d": 10}
+
+
+def test_a_hold_is_not_for_ever_when_the_clock_was_put_back(tmp_path: Path) -> None:
+    first = opened(tmp_path, now=1_000_000)
+    first.admit([Candidate("a/1")])
+    first.hold("a", 1_000_060)
+    first.commit()
+    again = opened(tmp_path, now=0)
+    assert again.take(86_399) is None
+    assert again.take(86_401) is not None
+
+
+def test_other_hosts_can_be_made_of_the_same_urls(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    first.admit([Candidate("a/1"), Candidate("b/1")])
+    first.commit()
+    again = opened(tmp_path, host_of=lambda url: "both", hosts_by="domain")
+    assert [take(again).host, take(again).host] == ["both", "both"]

@@ -126,6 +126,30 @@ def test_notes_say_why_it_ended_and_what_is_missing(ending: Ending, expected: li
         ("not included", LIMITS, "not included by a pattern", "a wider -a include="),
         ("url too long", LIMITS, "longer than 2,083 characters", "-s URLLENGTH_LIMIT=N"),
         ("internal address", LIMITS, "in a private network", "only with a seed in one"),
+        (
+            "repeated path",
+            LIMITS,
+            "whose path goes round in circles",
+            "-s SCOPE_MAX_REPEATED_SEGMENTS=N",
+        ),
+        (
+            "too many parameters",
+            LIMITS,
+            "with too many parameters",
+            "-s SCOPE_MAX_QUERY_PARAMS=N",
+        ),
+        (
+            "host budget",
+            LIMITS,
+            "beyond the budget of their host",
+            "-s SCOPE_MAX_PAGES_PER_HOST=N",
+        ),
+        (
+            "prefix budget",
+            LIMITS,
+            "beyond the budget of a calendar, facets or the like",
+            "-s SCOPE_MAX_PAGES_PER_PREFIX=N",
+        ),
         ("a team's own", LIMITS, "a team's own", ""),
     ],
 )

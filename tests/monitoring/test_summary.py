@@ -14,15 +14,16 @@ from scrapy.utils.test import get_crawler
 from crawlproject.exports.sitemap_json import SitemapJsonExporter
 from crawlproject.frontier import use_frontier
 from crawlproject.frontier.base import Candidate
-from crawlproject.frontier.hosts import HostLimits
-from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.items import Page
+from tests.frontiers import memory_frontier
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
     from scrapy.crawler import Crawler
+
+    from crawlproject.frontier.base import Frontier
 
 SITE = "https://example.com"
 SETTINGS: dict[str, Any] = {
@@ -68,9 +69,9 @@ class FailingStorage:
         raise OSError("no space left")
 
 
-def frontier_with(skipped: dict[str, str]) -> MemoryFrontier:
+def frontier_with(skipped: dict[str, str]) -> Frontier:
     """Two pages are known, one of them by a better way than the page itself says."""
-    frontier = MemoryFrontier(host_of=lambda url: "host", limits=lambda host: HostLimits())
+    frontier = memory_frontier()
     frontier.admit([Candidate(f"{SITE}/")])
     lease = frontier.take(0.0)
     assert lease is not None
@@ -85,7 +86,7 @@ def frontier_with(skipped: dict[str, str]) -> MemoryFrontier:
     return frontier
 
 
-async def crawl(frontier: MemoryFrontier | None = None, **settings: Any) -> Crawler:
+async def crawl(frontier: Frontier | None = None, **settings: Any) -> Crawler:
     crawler = get_crawler(PagesSpider, {**SETTINGS, **settings})
     if frontier is not None:
         use_frontier(crawler, frontier)

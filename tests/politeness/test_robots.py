@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from crawlproject.spiders.site import SiteSpider
 from crawlproject.urls.canonical import origin_of
 from tests.crawling import crawl_site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
+
+    from scrapy.http import Response
 
     from tests.site.fixture import Site
 
@@ -61,8 +65,8 @@ async def test_without_an_answer_nothing_is_fetched(
     site: SiteFactory, robots: dict[str, Any], error: str
 ) -> None:
     server = site({"robots": robots, "pages": {"/": {}}})
-    crawled = await crawl_site(server.url(), {"DOWNLOAD_TIMEOUT": 0.3, "RETRY_TIMES": 1})
-    assert requests_of(server) == ["/robots.txt", "/robots.txt"]
+    crawled = await crawl_site(server.url(), {"DOWNLOAD_TIMEOUT": 0.2})
+    assert requests_of(server) == 3 * ["/robots.txt"]
     assert crawled.pages[server.url("/")].error == error
 
 
@@ -103,16 +107,35 @@ async def test_a_redirect_to_another_host_takes_its_turn_there(site: SiteFactory
 @deferred_f_from_coro_f
 async def test_two_hosts_that_wait_for_each_other_do_not_wait_for_ever(site: SiteFactory) -> None:
     server = site({"pages": {}}, all_loopback=True)
-    one, two = server.url("/", host="127.0.1.1"), server.url("/", host="127.0.1.2")
-    robots = {"127.0.1.1": two + "robots.txt", "127.0.1.2": one + "robots.txt"}
-    hosts = {
-        host: {"robots": {"redirect": to, "delay": 0.1}, "pages": {"/": {}}}
-        for host, to in robots.items()
-    }
-    server.set({"hosts": hosts})
-    settings = {"DOWNLOAD_TIMEOUT": 0.5, "RETRY_TIMES": 0}
-    crawled = await crawl_site(f"{one} {two}", settings, delay="0.05")
-    assert len(crawled.pages) == 2
+    pages = {"/": {"links": ["/no"]}, "/rules": {"body": NO}}
+    server.set(
+        {
+            "hosts": {
+                host: {
+                    "robots": {"redirect": server.url("/rules", host=other), "delay": 0.05},
+                    "pages": pages,
+                }
+                for host, other in (("127.0.1.1", "127.0.1.2"), ("127.0.1.2", "127.0.1.1"))
+            }
+        }
+    )
+    seeds = " ".join(server.url("/", host=f"127.0.1.{number}") for number in (1, 2))
+    await crawl_site(seeds, delay="0.02")
+    assert sorted(server.paths()) == ["/", "/", "/rules", "/rules"]
+
+
+@pytest.mark.parametrize(("redirects", "fetched"), [(5, ["/"]), (6, ["/", "/no"])])
+@deferred_f_from_coro_f
+async def test_more_than_five_redirects_count_as_no_robots_txt(
+    site: SiteFactory, redirects: int, fetched: list[str]
+) -> None:
+    chain = {f"/{number}": {"redirect": f"/{number + 1}"} for number in range(1, redirects)}
+    pages = {"/": {"links": ["/no"]}, "/no": {}, f"/{redirects}": {"body": NO}, **chain}
+    server = site({"robots": {"redirect": "/1"}, "pages": pages})
+    await crawl_site(server.url(), delay="0.05")
+    assert [path for path in server.paths() if path in {"/", "/no"}] == fetched
+    assert len(server.paths()) == 5 + len(fetched)
+    assert min(server.gaps()) >= 0.05
 
 
 @deferred_f_from_coro_f
@@ -125,11 +148,11 @@ async def test_a_redirect_into_a_private_network_is_not_followed(
     # Here every server is on loopback, so let one of them pass for a public one.
     for name in (
         "crawlproject.scope.scope.is_internal",
-        "crawlproject.politeness.robots.is_internal",
+        "crawlproject.politeness.asking.is_internal",
         "crawlproject.scope.resolver.is_internal_address",
     ):
         monkeypatch.setattr(name, lambda host: host == "127.0.0.2")
-    crawled = await crawl_site(server.url(), {"RETRY_TIMES": 0})
+    crawled = await crawl_site(server.url())
     error = crawled.pages[server.url("/")].error
     assert error == "robots: robots.txt redirects to an internal address"
     assert "/secret" not in requests_of(server)
@@ -170,3 +193,119 @@ async def test_a_crawl_delay_beyond_reason_is_cut_with_a_warning(
 )
 def test_one_robots_txt_speaks_for_an_origin(url: str, origin: str) -> None:
     assert origin_of(url) == origin
+
+
+@deferred_f_from_coro_f
+async def test_its_urls_wait_until_it_can_be_had(site: SiteFactory) -> None:
+    robots = {"times": {"1": {"status": 503}, "2": {"drop": True}}, "body": NO}
+    server = site({"robots": robots, "pages": {"/": {"links": ["/a", "/no"]}, "/a": {}}})
+    crawled = await crawl_site(server.url(), {"FRONTIER_RETRY_BACKOFF_SECONDS": 0.1})
+    assert requests_of(server) == [*3 * ["/robots.txt"], "/", "/a"]
+    for gap, least in zip(server.gaps(), (0.1, 0.2), strict=False):
+        assert gap >= least
+    assert crawled.frontier.counts().failed == 0
+
+
+@deferred_f_from_coro_f
+async def test_it_says_itself_when_to_ask_again(site: SiteFactory) -> None:
+    busy = {"status": 500, "headers": {"Retry-After": "0.3"}}
+    server = site({"robots": {"times": {"1": busy}, "body": ""}, "pages": {"/": {}}})
+    await crawl_site(server.url())
+    assert server.gaps()[0] >= 0.3
+
+
+@pytest.mark.parametrize(
+    ("robots", "rule"),
+    [({"status": 500}, "robots.txt answered 500"), ({"drop": True}, "connection lost")],
+    ids=range(2),
+)
+@deferred_f_from_coro_f
+async def test_urls_whose_robots_txt_was_given_up_are_accounted_for(
+    site: SiteFactory, robots: dict[str, Any], rule: str
+) -> None:
+    server = site({"pages": {}}, all_loopback=True)
+    closed = [server.url(path, host="127.0.1.2") for path in ("/a", "/b")]
+    late = server.url("/late", host="127.0.1.2")
+    pages = {"/": {"links": [*closed, "/slow"]}, "/slow": {"links": [late], "delay": 0.3}}
+    hosts = {"127.0.1.1": {"pages": pages}, "127.0.1.2": {"robots": robots, "pages": {}}}
+    server.set({"hosts": hosts})
+    crawled = await crawl_site(server.url("/", host="127.0.1.1"), scope="any")
+    skips = {skip.url: (skip.reason, skip.rule) for skip in crawled.frontier.skips()}
+    assert skips == dict.fromkeys([*closed, late], ("robots unreachable", rule))
+    # What is found later asks no more.
+    assert requests_of(server).count("/robots.txt") == 1 + 3
+    assert sorted(server.paths()) == ["/", "/slow"]
+    assert crawled.stats["robotstxt/unreachable"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_what_it_denies_is_skipped_and_still_a_page(site: SiteFactory) -> None:
+    server = site({"robots": NO, "pages": {"/": {"links": ["/no"]}}})
+    crawled = await crawl_site(server.url())
+    assert crawled.skipped() == {server.url("/no"): "robots"}
+    assert crawled.pages[server.url("/no")].error == "robots"
+
+
+@deferred_f_from_coro_f
+async def test_a_new_rule_counts_for_all_that_is_fetched_from_then_on(site: SiteFactory) -> None:
+    robots = {"times": {"1": {"body": ""}}, "body": f"{NO}Crawl-delay: 0.15\n"}
+    pages = {"/": {"links": ["/a", "/b", "/no"], "delay": 0.15}, "/a": {}, "/b": {}}
+    server = site({"robots": robots, "pages": pages})
+    settings = {"POLITENESS_ROBOTS_MAX_AGE_SECONDS": 0.1}
+    crawled = await crawl_site(server.url(), settings)
+    assert sorted(set(server.paths())) == ["/", "/a", "/b"]
+    assert crawled.pages[server.url("/no")].error == "robots"
+    # The delay that it asks for now is longer than it is kept, and yet there is an end.
+    second = requests_of(server).index("/robots.txt", 1)
+    assert min(server.gaps()[second:]) >= 0.15
+
+
+@deferred_f_from_coro_f
+async def test_a_robots_txt_without_end_is_as_good_as_its_beginning(site: SiteFactory) -> None:
+    body = f"{NO}# and so on\n" * 10
+    robots = {"body": body, "endless": True}
+    server = site({"robots": robots, "pages": {"/": {"links": ["/no"]}, "/no": {}}})
+    settings = {"POLITENESS_ROBOTS_MAX_BYTES": 100_000, "DOWNLOAD_TIMEOUT": 20}
+    crawled = await crawl_site(server.url(), settings)
+    assert requests_of(server) == ["/robots.txt", "/"]
+    kept = crawled.frontier.robots_of(server.url("").rstrip("/"))
+    assert kept is not None
+    assert kept.body is not None
+    assert 99_000 < len(kept.body) <= 100_000
+
+
+@deferred_f_from_coro_f
+async def test_the_target_of_a_redirect_has_its_own_robots_txt_and_gate(site: SiteFactory) -> None:
+    server = site({"pages": {}}, all_loopback=True)
+    there = [server.url(path, host="127.0.1.2") for path in ("/yes", "/no")]
+    pages = {
+        "/": {"links": ["/1", "/2"]},
+        "/1": {"redirect": there[0]},
+        "/2": {"redirect": there[1]},
+    }
+    other = {"robots": f"{NO}Crawl-delay: 0.15\n", "pages": {"/yes": {}, "/no": {}}}
+    server.set({"hosts": {"127.0.1.1": {"pages": pages}, "127.0.1.2": other}})
+    crawled = await crawl_site(server.url("/", host="127.0.1.1"), scope="any")
+    assert sorted(server.paths()) == ["/", "/1", "/2", "/yes"]
+    assert crawled.pages[there[1]].error == "robots"
+    assert min(server.gaps("127.0.1.2")) >= 0.15
+
+
+class PostSpider(SiteSpider):
+    """Makes a request of its own, that is no plain GET."""
+
+    name = "post"
+
+    async def start(self) -> AsyncIterator[Any]:
+        for path in ("form", "no"):
+            yield Request(f"{self.seeds[0]}{path}", method="POST", callback=self.answered)
+
+    def answered(self, response: Response) -> None:
+        pass
+
+
+@deferred_f_from_coro_f
+async def test_a_spiders_own_requests_ask_too(site: SiteFactory) -> None:
+    server = site({"robots": NO, "pages": {"/form": {}, "/no": {}}})
+    await crawl_site(server.url(), spider=PostSpider)
+    assert requests_of(server) == ["/robots.txt", "/form"]

@@ -7,8 +7,10 @@ import pytest
 from crawlproject.scope.domains import registered_domain
 from crawlproject.scope.internal import is_internal, is_loopback
 from crawlproject.scope.scope import Mode, Scope
+from crawlproject.scope.traps import Traps
 
-SEED = "https://www.example.co.uk/start"
+SEED = "https://www.example.co.uk/start/start"
+TRAPS = Traps(max_repeated_segments=1, max_pages_per_host=7, max_pages_per_prefix=5)
 
 
 @pytest.mark.parametrize(
@@ -33,18 +35,48 @@ SEED = "https://www.example.co.uk/start"
         ({"allow": ["partner.org"]}, "https://cdn.partner.org/", None),
         ({"allow": ["partner.org"]}, "https://notpartner.org/", "offsite"),
         ({"allow": ["10.0.0.5"]}, "http://10.0.0.5/", "internal address"),
-        ({"exclude": [r"/private/"]}, "https://www.example.co.uk/private/x", "excluded"),
+        ({"exclude": [r"/private/"]}, "https://www.example.co.uk/private/x", "excluded: /private/"),
+        (
+            {"exclude": [r"/a$", r"\?p=\d", r"p="]},
+            "https://www.example.co.uk/x?p=1",
+            r"excluded: \?p=\d",
+        ),
         ({"exclude": [r"\?"]}, "https://www.example.co.uk/x", None),
         ({"include": [r"/blog/"]}, "https://www.example.co.uk/shop", "not included"),
         ({"include": [r"/blog/", r"/shop"]}, "https://www.example.co.uk/shop", None),
         ({"include": [r"/blog/"]}, SEED, None),
-        ({"max_url_length": 40}, "https://www.example.co.uk/" + "x" * 40, "url too long"),
+        (
+            {"max_url_length": 40},
+            "https://www.example.co.uk/" + "x" * 40,
+            "url too long: URLLENGTH_LIMIT=40",
+        ),
+        (
+            {"traps": TRAPS},
+            "https://www.example.co.uk/a/b/a/b",
+            "repeated path: SCOPE_MAX_REPEATED_SEGMENTS=1",
+        ),
+        ({"traps": TRAPS}, "https://other.org/a/b/a/b", "offsite"),
+        ({"traps": TRAPS, "exclude": ["b"]}, "https://www.example.co.uk/a/b/a/b", "excluded: b"),
+        ({"traps": TRAPS}, SEED, None),
     ],
 )
 def test_scope_says_why_a_url_does_not_belong(
     options: dict[str, Any], url: str, reason: str | None
 ) -> None:
     assert Scope([SEED], **options).reason(url) == reason
+
+
+def test_a_seed_has_no_budget() -> None:
+    seed = "https://example.com/calendar/2026/11/16/"
+    scope = Scope([seed], traps=TRAPS)
+    assert scope.budgets(seed) == ()
+    assert [budget.pages for budget in scope.budgets(f"{seed}?view=week")] == [7, 5]
+
+
+def test_a_scope_without_traps_has_no_budgets_and_refuses_no_shape() -> None:
+    scope = Scope(["https://example.com/"])
+    assert scope.reason("https://example.com" + "/a" * 99) is None
+    assert scope.budgets("https://example.com/calendar/2026/11/16/") == ()
 
 
 def test_an_internal_seed_lets_internal_addresses_in() -> None:

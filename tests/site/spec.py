@@ -4,6 +4,7 @@ A spec is JSON::
 
     {"pages": {"/path": PAGE, …},       by path, or path and query (looked up first)
      "generated": {"kind": …},          pages that nobody wants to write (see generated.py)
+     "trap": "calendar",                pages without an end (see traps.py)
      "robots": "text" or PAGE,          absent: 404
      "default": 404 or PAGE,            any other path
      "random_delay": [min, max],        seconds, before every page but robots.txt
@@ -35,6 +36,7 @@ from urllib.parse import quote
 from zlib import crc32
 
 from tests.site.generated import Generated
+from tests.site.traps import fields_of
 
 URL_CHARACTERS = "/?&=%:;,@+!$'()*~[]#"
 
@@ -90,6 +92,7 @@ class Spec:
             for fields in ({}, *page.get("times", {}).values()):
                 Page(key, page | fields)  # raises now what is wrong, not at the request
         self._generated = Generated(spec["generated"]) if "generated" in spec else None
+        self._trap: str | None = spec.get("trap")
         self._robots = spec.get("robots")
         self._default = spec.get("default", 404)
         self._random_delay = spec.get("random_delay")
@@ -119,6 +122,8 @@ class Spec:
             fields = {"body": self._robots} if isinstance(self._robots, str) else self._robots
             return path, {"content_type": "text/plain", "body": ""} | fields
         if self._generated and (fields := self._generated.fields(target)) is not None:
+            return target, fields
+        if self._trap and (fields := fields_of(self._trap, target)) is not None:
             return target, fields
         if isinstance(self._default, int):
             return target, {"status": self._default, "title": f"Nothing at {target}"}

@@ -111,6 +111,10 @@ def test_a_bad_argument_is_named_with_what_would_be_right(
         ("DOWNLOAD_TIMEOUT", "x"),
         ("SCOPE_MAX_PAGES", "-1"),
         ("RETRY_TIMES", "x"),
+        ("POLITENESS_MAX_HOLD_SECONDS", "-1"),
+        ("POLITENESS_ROBOTS_ATTEMPTS", "0"),
+        ("POLITENESS_ROBOTS_MAX_AGE_SECONDS", "a day"),
+        ("POLITENESS_ROBOTS_UNREACHABLE_SECONDS", "inf"),
     ],
 )
 def test_the_same_checks_hold_for_settings(setting: str, value: str) -> None:
@@ -221,6 +225,42 @@ def test_a_loopback_crawl_is_fast_unless_the_user_says_otherwise() -> None:
     settings = project_settings()
     arguments.apply({"seed": "http://localhost/ https://example.com/"}, settings)
     assert settings.getfloat("DOWNLOAD_DELAY") > 0
+
+
+@pytest.mark.parametrize(
+    ("unit", "hosts", "message"),
+    [
+        ("planet", {}, "POLITENESS_HOST: 'planet' is not one of hostname, domain"),
+        ("hostname", "x", '\'x\' is not an object such as {"example.com": {"delay": 2}}'),
+        ("hostname", "[1]", "'[1]' is not an object such as"),
+        ("hostname", "[" * 100_000, "is not an object such as"),
+        ("hostname", {"a.com": 3}, "'3' for a.com is not an object such as {\"delay\": 2}"),
+        ("hostname", {"a.com": {"dealy": 2}}, "'dealy' for a.com is not one of delay, concurrency"),
+        ("hostname", {"a.com": {"delay": -1}}, "delay for a.com: '-1' is not a number of seconds"),
+        ("hostname", {"a.com": {"delay": None}}, "delay for a.com: 'None' is not a number"),
+        ("hostname", {"a.com": {"concurrency": 0}}, "concurrency for a.com: '0' is not a whole"),
+        ("hostname", {"http://a.com": {}}, "'http://a.com' is not a host such as example.com"),
+        ("domain", {"www.a.com": {"delay": 2}}, "'www.a.com' is part of a.com: POLITENESS_HOST is"),
+    ],
+)
+def test_a_bad_exception_for_a_host_is_named(unit: str, hosts: object, message: str) -> None:
+    with pytest.raises(BadArgument) as caught:
+        applied({}, POLITENESS_HOST=unit, POLITENESS_HOSTS=hosts)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_exceptions_for_hosts_count_for_scrapys_own_fence_too() -> None:
+    settings = applied(
+        {},
+        POLITENESS_HOSTS='{"Example.COM": {"delay": "2", "concurrency": 3}}',
+        DOWNLOAD_SLOTS={"other.com": {"delay": 1}},
+    )
+    assert settings.getdict("POLITENESS_HOSTS") == {"example.com": {"delay": 2, "concurrency": 3}}
+    assert settings.getdict("DOWNLOAD_SLOTS") == {
+        "example.com": {"delay": 2, "concurrency": 3},
+        "other.com": {"delay": 1},
+    }
 
 
 def test_a_password_goes_to_the_seeds_host_and_nowhere_else() -> None:

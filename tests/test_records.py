@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import Request
 
-from crawlproject.exports.records import (
+from crawlproject.items import Page
+from crawlproject.records import (
     PAGE_FIELDS,
     chosen_fields,
     encodable,
@@ -22,7 +23,6 @@ from crawlproject.exports.records import (
     plain,
     record_of,
 )
-from crawlproject.items import Page
 
 
 class Colour(Enum):

@@ -24,7 +24,10 @@ from crawlproject.items import Page
 
 Record = dict[str, Any]
 
+# The kind of our own pages.
+PAGE = "page"
 PAGE_FIELDS = tuple(field.name for field in fields(Page) if field.name != "extra")
+_FIELDS = frozenset(PAGE_FIELDS)
 
 _page_values = attrgetter(*PAGE_FIELDS)
 _PLAIN_TYPES = frozenset({str, int, bool, NoneType})
@@ -46,6 +49,19 @@ def record_of(item: Any) -> Record:
     if not is_item(item):
         return {"value": plain(item)}
     return _record_of_any(item, 0)
+
+
+def kind_of(item: Any) -> str:
+    """A name for the kind of item, by which it can be told apart later."""
+    if type(item) is Page:
+        return PAGE
+    return f"{type(item).__module__}.{type(item).__qualname__}"
+
+
+def page_from(record: Record) -> Page:
+    """The page that a record was made of."""
+    values = {name: record[name] for name in PAGE_FIELDS if name in record}
+    return Page(**values, extra={name: record[name] for name in record.keys() - _FIELDS})
 
 
 def is_page(record: Record) -> bool:

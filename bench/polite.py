@@ -1,0 +1,154 @@
+"""``bench polite``: how much of its time a broad crawl spends waiting for nobody.
+
+Many small hosts, each asked once a delay: what one of them needs at least is what all of them
+together should need. Judged by the server's log, from the first request to the end of the
+last, robots.txt included. A host that is asked too soon is an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.measure import PROJECT, CrawlFailed, environment, run
+from bench.options import OneLineParser, count, seconds
+from bench.polite_log import Asked, judge
+from bench.polite_server import MOST_HOSTS, address
+from bench.server import NoServer, running
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bench.measure import Cost
+    from bench.polite_log import Judgement
+
+_WANTED = 0.95
+# Far more than a crawl needs that does everything one after the other.
+_LIMIT_SECONDS = 120.0
+_LIMIT_TIMES = 10
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = OneLineParser(prog="bench polite", description=__doc__, allow_abbrev=False)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--hosts", type=count, default=300, help="(%(default)s)")
+    parser.add_argument("--pages", type=count, default=5, help="of each host (%(default)s)")
+    parser.add_argument("--delay", type=seconds, default=1.0, help="seconds (%(default)s)")
+    parser.add_argument(
+        "--answer", type=seconds, default=0.05, help="seconds that each takes (%(default)s)"
+    )
+    parser.add_argument(
+        "--workers", type=count, default=100, help="requests under way, at most (%(default)s)"
+    )
+    return parser
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.hosts > MOST_HOSTS:
+        parser.error(f"argument --hosts: {options.hosts} are more than {MOST_HOSTS}")
+    try:
+        with tempfile.TemporaryDirectory(prefix="bench-") as name:
+            cost, log = _crawl(options, Path(name))
+        _check(log, options.hosts, options.pages)
+    except (CrawlFailed, NoServer) as error:
+        print(f"bench polite: error: {error}", file=sys.stderr)
+        return 1
+    judgement = judge(log, options.delay)
+    _show(options, cost, judgement)
+    return 1 if judgement.too_soon else 0
+
+
+def _crawl(options: argparse.Namespace, folder: Path) -> tuple[Cost, list[Asked]]:
+    log = folder / "log.jsonl"
+    command = [sys.executable, "-m", "bench.polite_server", str(options.hosts)]
+    command += [str(options.pages), str(options.answer), str(log)]
+    with running(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+    ) as process:
+        port = process.stdout.readline().strip() if process.stdout else ""
+        if not port.isdigit():
+            raise NoServer("the server does not start")
+        seeds = folder / "seeds.txt"
+        seeds.write_text(
+            "".join(f"http://{address(number)}:{port}/\n" for number in range(options.hosts)),
+            encoding="utf-8",
+        )
+        print(f"bench: crawling {options.hosts} hosts …", file=sys.stderr, flush=True)
+        cost = _run(options, folder, seeds)
+    lines = log.read_text(encoding="utf-8").splitlines()
+    return cost, [Asked(**json.loads(line)) for line in lines]
+
+
+def _run(options: argparse.Namespace, folder: Path, seeds: Path) -> Cost:
+    needed = (options.pages + 1) * (options.delay + options.answer)
+    return run(
+        [
+            *(sys.executable, "-m", "scrapy", "crawl", "site"),
+            *("-a", f"seeds_file={seeds}"),
+            *("-a", f"delay={options.delay}"),
+            *("-a", f"workers={options.workers}"),
+            *("-s", "AUTOTHROTTLE_ENABLED=False"),
+            *("-s", f"JOBDIR={folder / 'crawl'}"),
+            *("-O", str(folder / "pages.jsonl")),
+        ],
+        cwd=folder,
+        environment=environment(
+            PYTHONPATH=str(PROJECT), SCRAPY_SETTINGS_MODULE="crawlproject.settings"
+        ),
+        limit_seconds=_LIMIT_SECONDS + _LIMIT_TIMES * needed,
+    )
+
+
+def _check(log: list[Asked], hosts: int, pages: int) -> None:
+    """Raise CrawlFailed unless each host was asked for each page, and robots.txt, once."""
+    paths = {"/robots.txt", "/", *(f"/{page}.html" for page in range(1, pages))}
+    expected = {(address(number), path) for number in range(hosts) for path in paths}
+    asked = {(request.host, request.path) for request in log}
+    if asked != expected or len(log) != len(expected):
+        raise CrawlFailed(
+            f"{len(expected)} requests were expected, {len(log)} came: {len(expected - asked)} "
+            f"are missing, {len(asked - expected)} were for something else, "
+            f"{len(log) - len(asked)} came again"
+        )
+
+
+def _show(options: argparse.Namespace, cost: Cost, judgement: Judgement) -> None:
+    title = (
+        f"{options.hosts:,} hosts, {options.pages} pages each, {options.delay:g} s between them, "
+        f"{options.answer * 1000:g} ms an answer"
+    )
+    table = Table(title=title, title_justify="left", show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    is_met = "met" if judgement.utilisation >= _WANTED else "not met"
+    for what, figure in (
+        ("requests", f"{judgement.requests:,}"),
+        ("seconds that a host needs at least", f"{judgement.ideal_seconds:.2f}"),
+        ("seconds that it took", f"{judgement.actual_seconds:.2f}"),
+        ("… until the last host was asked first", f"{judgement.beginning_seconds:.2f}"),
+        (f"utilisation (≥ {_WANTED:.0%}: {is_met})", f"{judgement.utilisation:.1%}"),
+        ("… of a host's own time, on average", f"{judgement.host_utilisation:.1%}"),
+        ("asked too soon (0)", f"{judgement.too_soon:,}"),
+        ("… while another was under way (0)", f"{judgement.overlapping:,}"),
+        ("seconds of the processor, with start-up", f"{cost.cpu_seconds:.2f}"),
+        ("MB of memory at most", f"{cost.peak_rss_mb:.0f}"),
+    ):
+        table.add_row(what, figure)
+    Console(highlight=False, soft_wrap=True).print(table)
+    if judgement.too_soon:
+        print("bench polite: error: a host was asked too soon", file=sys.stderr)

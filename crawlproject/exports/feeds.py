@@ -1,0 +1,130 @@
+"""Scrapy's feed exports, written from what is kept in the crawl directory.
+
+Lines go out as their items come. Documents are written at the end, from the crawl directory,
+so they hold the pages of all runs of a crawl; lines that replace a file begin with those.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from scrapy.extensions.feedexport import FeedExporter, ItemFilter
+
+from crawlproject.exports.base import WRITE_ERRORS
+from crawlproject.exports.sorted_pages import SortedPagesExporter
+from crawlproject.exports.storage import ReplacingFileStorage
+from crawlproject.frontier import frontier_of
+from crawlproject.records import PAGE, page_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.extensions.feedexport import FeedSlot
+
+    from crawlproject.frontier.base import Frontier
+    from crawlproject.frontier.reading import Reader
+    from crawlproject.records import Record
+
+logger = logging.getLogger(__name__)
+
+
+class Feeds(FeedExporter):
+    """Says in one line which output could not be written. ``failures`` has them, by URI."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self.failures: dict[str, str] = {}
+        self._documents: list[FeedSlot] = []
+        # Classes of items by name, for filters.
+        self._kinds: dict[str, type] = {}
+
+    def open_spider(self, spider: Spider) -> None:
+        super().open_spider(spider)
+        frontier = self._frontier()
+        if frontier is None:
+            return
+        self._documents = [slot for slot in self.slots if self._is_document(slot)]
+        self.slots = [slot for slot in self.slots if slot not in self._documents]
+        for slot in (*self.slots, *self._documents):
+            for cls in slot.filter.item_classes or ():
+                self._kinds[f"{cls.__module__}.{cls.__qualname__}"] = cls
+        lines = self.slots
+        appended = [slot for slot in lines if not slot.feed_options["overwrite"]]
+        self.slots = [slot for slot in lines if slot not in appended]
+        if self.slots:
+            for item in self._items(frontier.read()):
+                super().item_scraped(item, spider)
+        self.slots += appended
+
+    def item_scraped(self, item: Any, spider: Spider) -> None:
+        self._kinds.setdefault(f"{type(item).__module__}.{type(item).__qualname__}", type(item))
+        super().item_scraped(item, spider)
+
+    async def close_spider(self, spider: Spider) -> None:
+        frontier = self._frontier()
+        # What a crawl directory has that failed is not all: better the document of yesterday.
+        if frontier is not None and frontier.failure is None:
+            lines, reader = self.slots, frontier.read()
+            for slot in self._documents:
+                self.slots = [slot]
+                try:
+                    self._fill(slot, reader, spider)
+                except WRITE_ERRORS as error:
+                    self._failed(slot, error)
+                else:
+                    lines = lines + self.slots
+            self.slots = lines
+        await super().close_spider(spider)
+
+    async def _close_slot(self, slot: FeedSlot, spider: Spider) -> None:
+        try:
+            await super()._close_slot(slot, spider)
+        except WRITE_ERRORS as error:
+            self._failed(slot, error)
+
+    def _fill(self, slot: FeedSlot, reader: Reader, spider: Spider) -> None:
+        is_plain = type(slot.filter) is ItemFilter and not slot.filter.item_classes
+        if not is_plain or self.feeds[slot.uri_template]["batch_item_count"]:
+            for item in self._items(reader):
+                super().item_scraped(item, spider)
+            return
+        slot.itemcount = reader.count()
+        if slot.itemcount or slot.store_empty:
+            slot.start_exporting()
+            assert isinstance(slot.exporter, SortedPagesExporter)
+            slot.exporter.read_from(reader)
+
+    def _items(self, reader: Reader) -> Iterator[Any]:
+        """Everything in the crawl directory, as the items they were."""
+        for kind, record in chain(reader.pages(), reader.others()):
+            yield page_from(record) if kind == PAGE else self._item(kind, record)
+
+    def _item(self, kind: str, record: Record) -> Any:
+        cls = self._kinds.get(kind, dict)
+        # Its class may have changed since: then the record is what there is.
+        with suppress(Exception):
+            return cls(**record)
+        return record
+
+    def _failed(self, slot: FeedSlot, error: Exception) -> None:
+        problem = getattr(error, "strerror", None) or str(error)
+        self.failures[slot.uri] = problem
+        logger.info("Can't write %s: %s", slot.uri, problem)
+        if slot.file is not None:
+            with suppress(*WRITE_ERRORS):
+                slot.file.close()
+        if isinstance(slot.storage, ReplacingFileStorage):
+            slot.storage.discard()
+
+    def _is_document(self, slot: FeedSlot) -> bool:
+        return issubclass(self.exporters[slot.format], SortedPagesExporter)
+
+    def _frontier(self) -> Frontier | None:
+        with suppress(LookupError):  # another scheduler: items stay as they arrive
+            return frontier_of(self.crawler)
+        return None

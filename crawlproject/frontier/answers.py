@@ -1,0 +1,40 @@
+"""A finished lease as text, while its links wait. Not its page, which is kept at once."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from crawlproject.frontier.base import Candidate, Lease
+from crawlproject.frontier.store import encode
+
+if TYPE_CHECKING:
+    from crawlproject.frontier.entry import Entry
+
+
+def to_text(lease: Lease) -> str:
+    return encode(
+        {
+            "failed": lease.failed,
+            "skip": lease.skip,
+            "redirect": lease.redirect,
+            "found": [[candidate.url, candidate.reason] for candidate in lease.found],
+            "records": lease.records,
+        }
+    )
+
+
+def from_text(text: str, entry: Entry) -> Lease:
+    answer = json.loads(text)
+    return Lease(
+        url=entry.url,
+        fetch_url=entry.fetch_url or entry.url,
+        host="",
+        depth=entry.way.depth,
+        referrer=entry.way.referrer or None,
+        failed=answer["failed"],
+        skip=answer["skip"],
+        redirect=answer["redirect"],
+        found=[Candidate(url, reason) for url, reason in answer["found"]],
+        records=[(kind, record) for kind, record in answer["records"]],
+    )

@@ -1,0 +1,159 @@
+"""What an answer changes: a page, its links and its state, as one.
+
+With a page budget the frontier is *ordered*: answers are committed in the order in which
+one patient worker would have got them, whenever they come. Then which URLs exist, and
+which of them are within the budget, does not depend on who answered first. The price is
+that the links of a page wait for the slowest page before it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawlproject.frontier import restore
+from crawlproject.frontier.answers import from_text, to_text
+from crawlproject.frontier.base import NOFOLLOW, Candidate, State
+from crawlproject.frontier.queues import Queues
+from crawlproject.frontier.redirects import loop_of
+from crawlproject.records import PAGE, is_page
+
+if TYPE_CHECKING:
+    from crawlproject.frontier.base import Lease
+    from crawlproject.frontier.entry import Entry
+    from crawlproject.frontier.store import Store
+    from crawlproject.records import Record
+
+_NO_LIMIT = 2**62
+
+
+class Commits(Queues):
+    def __init__(
+        self, store: Store, *, capacity: int | None, max_redirects: int, **options: Any
+    ) -> None:
+        super().__init__(store, **options)
+        self._capacity = capacity or _NO_LIMIT
+        self._max_redirects = max_redirects
+        # Answers whose links wait: for room, or for their turn.
+        self._waiting = restore.answers(store.database, self._budget)
+
+    def _has_room(self) -> bool:
+        # What waits for its level is not given out, so no room would come of it.
+        return self._census.queued - self._levels.waiting < self._capacity
+
+    def _is_its_turn(self, entry: Entry) -> bool:
+        if self._budget is not None:
+            if not self._budget.is_next(entry.id):
+                return False
+            self._budget.commit()
+            return True
+        return not self._waiting and self._has_room()
+
+    def _put_aside(self, entry: Entry, lease: Lease) -> None:
+        """Keep an answer, and the page at once: its links may wait long."""
+        self._keep_records(entry, lease.records, None)
+        number = self._store.put_answer(entry, to_text(lease))
+        self._waiting += 1
+        if self._budget is not None:
+            self._budget.answered(entry.id, number)
+
+    def _commit_what_fits(self) -> None:
+        while self._waiting:
+            if self._budget is not None:
+                number = self._budget.next_answer()
+                if number is None:
+                    return
+                self._budget.commit()
+            elif not self._has_room():
+                return
+            else:
+                number = None
+            self._waiting -= 1
+            url, text = self._store.take_answer(number)
+            entry = self._store.by_id(url)
+            self._commit_answer(entry, from_text(text, entry))
+
+    def _commit_answer(self, entry: Entry, lease: Lease) -> None:
+        if lease.redirect is not None:
+            self._move(entry, State.DONE)
+            self._commit_redirect(entry, lease.redirect)
+        elif not self._unblock(entry):
+            # While it is open, nobody below it has been counted out.
+            links = self._commit_links(entry, lease.found)
+            self._keep_records(entry, lease.records, (lease.found, links))
+            if lease.skip is not None:
+                self._skip(entry, lease.skip)
+            else:
+                self._move(entry, State.FAILED if lease.failed else State.DONE)
+        self._release_levels()
+        self._fill_budget()
+
+    def _commit_links(self, entry: Entry, found: list[Candidate]) -> list[int]:
+        self._store.expect(candidate.url for candidate in found)
+        get = self._store.get
+        step = entry.way.step(entry)
+        links = []
+        for candidate in found:
+            child = get(candidate.url)
+            if child is None:
+                child = self._meet(candidate, step)
+                self._store.flush_if_large()
+            # Most links of a page lead where others have led before, and change nothing.
+            elif step < child.way or child.reason is not None or child.fewest_hops:
+                self._offer_again(child, candidate, step)
+            links.append(child.id << 1 | (candidate.reason == NOFOLLOW))
+        return links
+
+    def _keep_records(
+        self,
+        entry: Entry,
+        records: list[tuple[str, Record]],
+        links: tuple[list[Candidate], list[int]] | None,
+    ) -> None:
+        has_page = False
+        for kind, record in records:
+            if kind == PAGE and record["url"] == entry.url and not has_page:
+                has_page = True
+                as_found = links and record["links"] == [found.url for found in links[0]]
+                self._store.add_page(entry, record, links[1] if links and as_found else None)
+            elif links is not None:
+                page = record["url"] if is_page(record) else None
+                self._store.add_item(entry, kind, page, record)
+        if not has_page and links and links[0]:
+            # No page is to be shown, but its links lead on.
+            self._store.add_links(entry, links[1])
+
+    def _commit_redirect(self, entry: Entry, target_url: str) -> None:
+        if entry.fewest_hops >= self._max_redirects:
+            target = entry
+            entry.blocked = target_url
+            self._report(entry, "too many redirects")
+        else:
+            target = self._offer(Candidate(target_url), entry.way.hop())
+            self._store.redirect(entry, target)
+            self._spare_hops(target, entry.fewest_hops + 1)
+            if loop := loop_of(entry, self._store):
+                target = min(loop)
+                self._report(target, "redirect loop")
+        if self._budget is not None:
+            self._budget.give_back()
+            if target.state is State.QUEUED and not self._budget.has(target.id):
+                # The target takes the turn of its source.
+                target.rank = entry.rank
+                self._stop_waiting(target)
+                self._budget.let_in(target.key)
+                self._queue_at_host(target)
+
+    def _report(self, entry: Entry, verdict: str) -> None:
+        """Give a URL out again, to say that no page will come of it."""
+        entry.verdict = verdict
+        self._move(entry, State.QUEUED)
+        self._queue(entry)
+
+    def _unblock(self, entry: Entry) -> bool:
+        """Follow what was one redirect too many, if a way with fewer of them has been found."""
+        if entry.blocked is None or entry.fewest_hops >= self._max_redirects or self._budget:
+            return False
+        target, entry.blocked, entry.verdict = entry.blocked, None, None
+        self._move(entry, State.DONE)
+        self._commit_redirect(entry, target)
+        return True

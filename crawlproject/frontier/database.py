@@ -1,0 +1,222 @@
+"""The file ``crawl.db`` of a crawl directory: made, checked, claimed, opened.
+
+| table | a row for |
+|---|---|
+| ``urls`` | every known URL: its state, the shortest way to it, why it was skipped |
+| ``hosts`` | every host that was to be asked: its delay, when it may be asked again |
+| ``robots`` | every origin whose robots.txt was asked |
+| ``pages`` | every page, as JSON, with its links as ids of ``urls`` (``store.py``) |
+| ``items`` | whatever else a spider or pipeline made |
+| ``answers`` | pages that are fetched, but whose links wait: for room, or for their turn |
+| ``budgets`` | groups of URLs with a budget, and how much of it is spent |
+| ``notes`` | what the crawl must remember of itself: seeds, scope |
+
+The database is in WAL mode: what is committed outlives ``kill -9``; a power failure may cost
+the last commits, never the file. Others may read it while a crawl runs. Only one process
+may write: it holds a lock on ``crawl.lock``, which ends with the process, however that ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from contextlib import closing
+from typing import IO, TYPE_CHECKING
+
+from crawlproject.errors import BadCrawlDirectory
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DATABASE = "crawl.db"
+LOCK = "crawl.lock"
+# What SQLite's file header says about whose file it is, and which of our schemas is in it.
+APPLICATION = 0x63726177
+VERSION = 1
+
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+_CACHE_KIB = 64 * 1024
+
+SCHEMA = """
+CREATE TABLE urls (
+    id INTEGER PRIMARY KEY,
+    fingerprint INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    state INTEGER NOT NULL,
+    host INTEGER,
+    depth INTEGER NOT NULL,
+    hops INTEGER NOT NULL,
+    referrer INTEGER,
+    rank INTEGER NOT NULL,
+    reason TEXT,
+    rule TEXT,
+    fetch_url TEXT,
+    verdict TEXT,
+    attempts INTEGER,
+    bounces INTEGER,
+    due REAL,
+    waits INTEGER,
+    target INTEGER,
+    fewest_hops INTEGER,
+    blocked TEXT,
+    request TEXT
+) STRICT;
+CREATE INDEX urls_by_fingerprint ON urls (fingerprint);
+CREATE INDEX urls_by_host ON urls (host, depth, rank)
+    WHERE state = 0 AND due IS NULL AND waits IS NULL;
+CREATE INDEX urls_waiting ON urls (waits, depth, rank) WHERE waits IS NOT NULL;
+CREATE INDEX urls_due ON urls (due) WHERE due IS NOT NULL;
+CREATE INDEX urls_leased ON urls (state) WHERE state = 1;
+CREATE INDEX urls_by_target ON urls (target) WHERE target IS NOT NULL;
+CREATE TABLE hosts (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    delay REAL NOT NULL,
+    insisted REAL NOT NULL,
+    throttled REAL NOT NULL,
+    ready_at REAL,
+    requests INTEGER NOT NULL,
+    failures INTEGER NOT NULL
+) STRICT;
+CREATE TABLE robots (
+    origin TEXT PRIMARY KEY,
+    body BLOB,
+    fetched_at REAL NOT NULL,
+    expires_at REAL NOT NULL,
+    error TEXT,
+    failures INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE pages (id INTEGER PRIMARY KEY, record TEXT NOT NULL, links BLOB) STRICT;
+CREATE TABLE items (
+    id INTEGER PRIMARY KEY, url INTEGER, kind TEXT NOT NULL, page TEXT, record TEXT NOT NULL
+) STRICT;
+CREATE INDEX items_by_url ON items (url);
+CREATE TABLE answers (id INTEGER PRIMARY KEY, url INTEGER NOT NULL, answer TEXT NOT NULL) STRICT;
+CREATE TABLE budgets (name TEXT PRIMARY KEY, spent INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+"""
+
+
+class Claim:
+    """A crawl directory that is this process's alone, until ``release`` or its end."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file: IO[str] | None = None
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            # Appending: who holds it has written its number there.
+            file = (folder / LOCK).open("a+", encoding="ascii")
+        except OSError as error:
+            raise BadCrawlDirectory(
+                f"can't use the crawl directory {str(folder)!r}: {error.strerror}"
+            ) from None
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            holder = file.read(20).strip()
+            file.close()
+            process = f" (process {holder})" if holder.isdigit() else ""
+            raise BadCrawlDirectory(
+                f"the crawl directory {str(folder)!r} is in use by another crawl{process}: "
+                "wait for its end, stop it, or use another JOBDIR"
+            ) from None
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        self._file = file
+
+    def release(self) -> None:
+        if self._file is not None:
+            self._file.truncate(0)
+            self._file.close()
+            self._file = None
+
+
+def check(folder: Path) -> bool:
+    """Raise BadCrawlDirectory unless the directory is ours or free; whether a crawl is in it.
+
+    Reads the header of the file, and nothing else: a file of another kind is not touched.
+    """
+    path = folder / DATABASE
+    try:
+        with path.open("rb") as file:
+            header = file.read(_HEADER_BYTES)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise BadCrawlDirectory(
+            f"can't use the crawl directory {str(folder)!r}: {error.strerror}"
+        ) from None
+    advice = "move it away, or use another JOBDIR; it was not touched"
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        raise BadCrawlDirectory(f"{str(path)!r} is damaged, or no crawl database: {advice}")
+    version = int.from_bytes(header[60:64], "big")
+    if int.from_bytes(header[68:72], "big") != APPLICATION:
+        raise BadCrawlDirectory(f"{str(path)!r} belongs to another program: {advice}")
+    if version != VERSION:
+        raise BadCrawlDirectory(
+            f"{str(path)!r} has format {version}, and this version of crawlproject has format "
+            f"{VERSION}: {advice}"
+        )
+    return True
+
+
+def connect(folder: Path, *, is_lasting: bool = True) -> sqlite3.Connection:
+    """The database of a directory that is claimed and checked, made if it is not there."""
+    path = folder / DATABASE
+    if not path.exists():
+        _make(path)
+    # The caller of the API asks for the facts of a crawl that has ended, in its own thread.
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    for pragma in (
+        "journal_mode = WAL",
+        # Written to the system at every commit, to the disk at checkpoints.
+        f"synchronous = {'NORMAL' if is_lasting else 'OFF'}",
+        # 64 MiB: a page of an index that changes often is copied back less often.
+        "wal_autocheckpoint = 8192",
+        f"cache_size = -{_CACHE_KIB}",
+        "temp_store = FILE",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def connect_to_memory() -> sqlite3.Connection:
+    """A database that is no file."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection.executescript(SCHEMA)
+    return connection
+
+
+def connect_to_read(folder: Path) -> sqlite3.Connection:
+    """The database as it was committed last, also while a crawl goes on.
+
+    Raises BadCrawlDirectory.
+    """
+    if not check(folder):
+        raise BadCrawlDirectory(
+            f"there is no crawl in {str(folder)!r}: give the JOBDIR of one that has begun"
+        )
+    path = folder / DATABASE
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        connection.execute("SELECT count(*) FROM notes").fetchone()
+    except sqlite3.Error as error:
+        raise BadCrawlDirectory(f"can't read {str(path)!r}: {error}") from None
+    return connection
+
+
+def _make(path: Path) -> None:
+    """Under another name first: whoever is killed here leaves no half-made database."""
+    draft = path.with_name(f".{path.name}.new")
+    for ending in ("", "-wal", "-shm", "-journal"):
+        draft.with_name(draft.name + ending).unlink(missing_ok=True)
+    with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+        connection.execute("PRAGMA page_size = 8192")
+        connection.executescript(
+            f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {SCHEMA}"
+        )
+    draft.replace(path)

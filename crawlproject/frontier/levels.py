@@ -1,0 +1,99 @@
+"""URLs that wait until all above them are done, because only then it is known who is first.
+
+A group of URLs with a budget, such as the pages of a calendar, takes the first ones by depth
+and then by URL. Who they are is known when no page is open any more that could link to one
+of them; so they wait for their level, and the answer does not depend on who answered first.
+With several seeds, all links wait for the seeds, because these decide about the scope.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from crawlproject.frontier.entry import Wait
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable
+
+    from crawlproject.frontier.entry import Entry
+    from crawlproject.scope.traps import Budget
+
+
+class Levels:
+    def __init__(
+        self,
+        database: sqlite3.Connection,
+        budgets: Callable[[str], tuple[Budget, ...]] | None,
+        *,
+        seeds_first: bool,
+    ) -> None:
+        self._database = database
+        self._budgets = budgets
+        self._seeds_first = seeds_first
+        self._spent: dict[str, int] = dict(database.execute("SELECT name, spent FROM budgets"))
+        self._changed: set[str] = set()
+        self._waiting_at: Counter[int] = Counter(
+            dict(
+                database.execute(
+                    "SELECT depth, count(*) FROM urls WHERE waits = ? GROUP BY depth",
+                    (int(Wait.LEVEL),),
+                )
+            )
+        )
+        self.waiting = self._waiting_at.total()
+
+    def has_to_wait(self, entry: Entry, floor: int) -> bool:
+        depth = entry.way.depth
+        if depth <= floor:
+            return False
+        if self._seeds_first and floor == 0:
+            return True
+        return self._budgets is not None and bool(self._budgets(entry.url))
+
+    def wait(self, entry: Entry) -> None:
+        entry.waits = Wait.LEVEL
+        self._waiting_at[entry.way.depth] += 1
+        self.waiting += 1
+
+    def move(self, entry: Entry, depth: int) -> None:
+        """An entry that waits was at ``depth`` before."""
+        self._waiting_at[depth] -= 1
+        self._waiting_at[entry.way.depth] += 1
+
+    def leave(self, entry: Entry) -> None:
+        """An entry does not wait any more."""
+        entry.waits = Wait.NOTHING
+        self._waiting_at[entry.way.depth] -= 1
+        self.waiting -= 1
+
+    def is_over(self, floor: int) -> bool:
+        """Whether somebody waits whose level has come."""
+        return self.waiting > 0 and any(
+            count and depth <= floor for depth, count in self._waiting_at.items()
+        )
+
+    def refusal(self, entry: Entry) -> str | None:
+        """Why no budget has room for the entry; None: it has its place now."""
+        if self._budgets is None:
+            return None
+        budgets = self._budgets(entry.url)
+        for budget in budgets:
+            if self._spent.get(budget.group, 0) >= budget.pages:
+                return budget.reason
+        for budget in budgets:
+            self._spent[budget.group] = self._spent.get(budget.group, 0) + 1
+            self._changed.add(budget.group)
+        return None
+
+    @property
+    def has_changes(self) -> bool:
+        return bool(self._changed)
+
+    def flush(self) -> None:
+        self._database.executemany(
+            "INSERT OR REPLACE INTO budgets VALUES (?, ?)",
+            [(name, self._spent[name]) for name in self._changed],
+        )
+        self._changed.clear()

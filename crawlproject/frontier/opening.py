@@ -1,0 +1,106 @@
+"""A crawl's frontier by its settings: in the crawl directory, or in a temporary one.
+
+Settings read: ``JOBDIR``, ``FRONTIER_*``, ``SCOPE_*``, and how hosts are to be treated.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawlproject.frontier import clock, database
+from crawlproject.frontier.hosts import HostLimits
+from crawlproject.frontier.sqlite import SqliteFrontier
+from crawlproject.scope.depth import depth_limit_from
+from crawlproject.scope.domains import registered_domain
+from crawlproject.urls.canonical import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+    from crawlproject.frontier.base import Frontier
+
+HOSTNAME, DOMAIN = "hostname", "domain"
+
+
+def open_frontier(crawler: Crawler) -> Frontier:
+    """Raises BadCrawlDirectory."""
+    settings = crawler.settings
+    jobdir = settings["JOBDIR"]
+    if jobdir:
+        folder = Path(jobdir)
+        database.check(folder)
+        claim = database.Claim(folder)
+        try:
+            frontier = _frontier(database.connect(folder), crawler)
+        except sqlite3.Error as error:
+            # Scrapy is on its way already: let it find that there is nothing to do.
+            frontier = _frontier(database.connect_to_memory(), crawler)
+            frontier.fail(f"{str(folder / database.DATABASE)!r} is damaged: {error}")
+        frontier.when_closed(claim.release)
+        return frontier
+    folder = Path(tempfile.mkdtemp(prefix="crawl-"))
+    # Nobody goes on from there, so nothing is spent on a power failure.
+    frontier = _frontier(database.connect(folder, is_lasting=False), crawler)
+    # Not when it is closed: whoever has crawled may still ask what was found.
+    weakref.finalize(frontier, shutil.rmtree, folder, ignore_errors=True)
+    return frontier
+
+
+def check_crawl_directory(settings: BaseSettings) -> None:
+    """Raise BadCrawlDirectory for a JOBDIR that can't be used, before anything is set up."""
+    if settings["JOBDIR"]:
+        folder = Path(settings["JOBDIR"])
+        database.check(folder)
+        database.Claim(folder).release()
+
+
+def _frontier(connection: sqlite3.Connection, crawler: Crawler) -> SqliteFrontier:
+    settings = crawler.settings
+    scope = getattr(crawler.spider, "scope", None)
+    return SqliteFrontier(
+        connection,
+        host_of=host_function(settings),
+        hosts_by=settings["POLITENESS_HOST"],
+        limits=limits_from(settings),
+        now=clock.now(),
+        depth_limit=depth_limit_from(settings),
+        budget=settings.getint("SCOPE_MAX_PAGES") or None,
+        budgets=None if scope is None else scope.budgets,
+        capacity=settings.getint("FRONTIER_CAPACITY") or None,
+        max_redirects=settings.getint("REDIRECT_MAX_TIMES"),
+        # What is in scope is known when all seeds have shown where they lead.
+        seeds_first=settings.getbool("SCOPE_FOLLOW_SEED_REDIRECTS")
+        and settings["SCOPE_MODE"] != "any"
+        and len(settings.getlist("SEEDS")) > 1,
+        batch=settings.getint("FRONTIER_COMMIT_PAGES"),
+    )
+
+
+def host_function(settings: BaseSettings) -> Callable[[str], str]:
+    """The host of a URL, as the setting POLITENESS_HOST understands it."""
+    if settings["POLITENESS_HOST"] == DOMAIN:
+        return lambda url: registered_domain(host_of(url))
+    return host_of
+
+
+def limits_from(settings: BaseSettings) -> Callable[[str], HostLimits]:
+    """How hosts are treated that have not said anything themselves."""
+    throttled = settings.getbool("AUTOTHROTTLE_ENABLED")
+    usual = HostLimits(
+        delay=settings.getfloat("DOWNLOAD_DELAY"),
+        concurrency=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
+        start_delay=settings.getfloat("AUTOTHROTTLE_START_DELAY") if throttled else 0.0,
+        max_throttle=settings.getfloat("AUTOTHROTTLE_MAX_DELAY") if throttled else 0.0,
+    )
+    special: dict[str, dict[str, Any]] = settings.getdict("POLITENESS_HOSTS")
+    if not special:
+        return lambda host: usual
+    return lambda host: usual._replace(**special.get(host, {}))

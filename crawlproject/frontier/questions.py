@@ -1,0 +1,185 @@
+"""What a crawl directory knows about one URL. For commands, also while a crawl runs."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlproject.frontier import overview
+from crawlproject.frontier.base import Robots, State
+from crawlproject.frontier.entry import Wait, Way
+from crawlproject.frontier.reading import Node, Reader
+from crawlproject.frontier.redirects import sources_of
+from crawlproject.frontier.rows import STATES
+from crawlproject.frontier.seen import fingerprint
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from crawlproject.frontier.overview import HostFacts
+    from crawlproject.records import Record
+
+_COLUMNS = (
+    "id, url, state, depth, hops, referrer, rank, host, reason, rule, verdict, attempts, due, "
+    "waits, target, blocked"
+)
+
+
+class Known(NamedTuple):
+    """The row of a URL; ``referrer``, ``host`` and ``target`` are ids."""
+
+    id: int
+    url: str
+    state: State
+    depth: int
+    hops: int
+    referrer: int | None
+    rank: int
+    host: int | None
+    reason: str | None
+    rule: str | None
+    verdict: str | None
+    # How often it was tried before the last time.
+    attempts: int
+    due: float | None
+    waits: Wait
+    target: int | None
+    blocked: str | None
+
+
+class Lead(StrEnum):
+    """How a URL came into the crawl."""
+
+    SEED = "seed"
+    LINK = "link"
+    REDIRECT = "redirect"
+    # A spider's own request, which no page brought.
+    REQUEST = "request"
+
+
+class Step(NamedTuple):
+    """A URL on the way to another, and how the one before it leads there."""
+
+    url: str
+    lead: Lead
+
+
+class Questions:
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self.database = database
+        self._reader = Reader(database)
+
+    def find(self, url: str) -> Known | None:
+        return self._one("fingerprint = ? AND url = ?", fingerprint(url), url)
+
+    def way(self, known: Known) -> list[Step]:
+        """The shortest way to a URL, from where the crawl began."""
+        steps: list[Step] = []
+        met: set[int] = set()
+        current: Known | None = known
+        while current is not None and current.id not in met:
+            met.add(current.id)
+            before, lead = self._before(current)
+            steps.append(Step(current.url, lead))
+            current = before
+        return steps[::-1]
+
+    def targets(self, known: Known) -> list[str]:
+        """Where a URL redirects to, hop by hop; for a loop, until it is closed."""
+        urls: list[str] = []
+        met = {known.id}
+        target = known.target
+        while target is not None:
+            row = self._one("id = ?", target)
+            if row is None:
+                break
+            urls.append(row.url)
+            target = None if row.id in met else row.target
+            met.add(row.id)
+        return urls
+
+    def sources(self, known: Known) -> list[str]:
+        """The URLs that redirect to this one, in the order of the chain."""
+        node = Node(known.id, known.url, Way(known.depth, known.hops))
+        return list(sources_of(node, self._reader))
+
+    def page(self, known: Known) -> Record | None:
+        """What came of a URL, without its links; None: no page was kept."""
+        row = self.database.execute("SELECT record FROM pages WHERE id = ?", (known.id,)).fetchone()
+        if row is None or not row[0]:
+            return None
+        record: Record = json.loads(row[0])
+        record.pop("links", None)
+        return record
+
+    def is_answered(self, known: Known) -> bool:
+        """Whether a URL that is leased was fetched, and only its links wait."""
+        row = self.database.execute(
+            "SELECT 1 FROM answers WHERE url = ? LIMIT 1", (known.id,)
+        ).fetchone()
+        return row is not None
+
+    def ahead(self, known: Known) -> int:
+        """How many URLs come before a queued one: of its host, or of all that wait as it does."""
+        place = (known.depth, known.rank)
+        if known.waits is Wait.LEVEL:
+            return self._count("state IN (0, 1) AND depth < ?", known.depth)
+        if known.waits is Wait.BUDGET:
+            return self._count("waits = 2 AND (depth, rank) < (?, ?)", *place)
+        return self._count(
+            "state = 0 AND due IS NULL AND waits IS NULL AND host = ? AND (depth, rank) < (?, ?)",
+            known.host,
+            *place,
+        )
+
+    def host(self, known: Known | None, name: str) -> HostFacts | None:
+        """The host of a URL; by its name where the URL was never queued."""
+        key = name if known is None or known.host is None else known.host
+        return overview.host(self.database, key)
+
+    def in_flight(self, known: Known) -> int:
+        """How many URLs of the same host are leased."""
+        return self._count("state = 1 AND host = ?", known.host)
+
+    def robots(self, origin: str) -> Robots | None:
+        # Not its text, which may be long.
+        row = self.database.execute(
+            "SELECT CASE WHEN body IS NULL THEN NULL ELSE x'' END, fetched_at, expires_at, error, "
+            "failures FROM robots WHERE origin = ?",
+            (origin,),
+        ).fetchone()
+        return None if row is None else Robots(*row)
+
+    def _before(self, known: Known) -> tuple[Known | None, Lead]:
+        if known.hops:
+            source = self._one(
+                "target = ? AND depth = ? AND hops = ? ORDER BY url LIMIT 1",
+                known.id,
+                known.depth,
+                known.hops - 1,
+            )
+            if source is not None:
+                return source, Lead.REDIRECT
+        if known.referrer is not None:
+            return self._one("id = ?", known.referrer), Lead.LINK
+        return None, Lead.REQUEST if known.depth else Lead.SEED
+
+    def _one(self, condition: str, *values: int | str) -> Known | None:
+        row = self.database.execute(
+            f"SELECT {_COLUMNS} FROM urls WHERE {condition}",  # noqa: S608
+            values,
+        ).fetchone()
+        if row is None:
+            return None
+        known = Known(*row)
+        return known._replace(
+            state=STATES[row[2]], attempts=known.attempts or 0, waits=Wait(row[13] or 0)
+        )
+
+    def _count(self, condition: str, *values: int | None) -> int:
+        number: int = self.database.execute(
+            f"SELECT count(*) FROM urls WHERE {condition}",  # noqa: S608
+            values,
+        ).fetchone()[0]
+        return number

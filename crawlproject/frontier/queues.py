@@ -1,0 +1,142 @@
+"""What is queued, and what else it waits for: its level, its place in a budget, its time."""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop
+from typing import TYPE_CHECKING
+
+from crawlproject.frontier import restore
+from crawlproject.frontier.base import State
+from crawlproject.frontier.budget import PageBudget
+from crawlproject.frontier.entry import Entry, Wait
+from crawlproject.frontier.graph import LinkGraph
+from crawlproject.frontier.hosts import HostGate
+from crawlproject.frontier.levels import Levels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawlproject.frontier.hosts import HostLimits, Key
+    from crawlproject.frontier.store import Store
+    from crawlproject.scope.traps import Budget
+
+
+class Queues(LinkGraph):
+    def __init__(
+        self,
+        store: Store,
+        *,
+        host_of: Callable[[str], str],
+        limits: Callable[[str], HostLimits],
+        now: float,
+        depth_limit: int | None,
+        budget: int | None,
+        budgets: Callable[[str], tuple[Budget, ...]] | None,
+        seeds_first: bool,
+    ) -> None:
+        super().__init__(store, depth_limit)
+        database = store.database
+        self.host_of = host_of
+        restore.count(database, self._census)
+        self._levels = Levels(database, budgets, seeds_first=seeds_first)
+        self._budget = None
+        # Queued, but beyond the budget.
+        self._beyond = 0
+        if budget is not None:
+            self._budget = PageBudget(budget, restore.within(database))
+            self._beyond = restore.beyond(database)
+        self._delayed = restore.delayed(database, now)
+        heapify(self._delayed)
+        self._gate: HostGate[Entry] = HostGate(
+            limits, self._resolve, store.queue, store.change_host
+        )
+        for host in restore.hosts(database, limits, now):
+            self._gate.restore(host)
+
+    def _queue_unassigned(self) -> None:
+        """Give hosts what has none: an ordered run does so only within the budget."""
+        for number in self._store.ids(
+            "state = 0 AND due IS NULL AND waits IS NULL AND host IS NULL"
+        ):
+            self._queue_at_host(self._store.by_id(number))
+            self._store.flush_if_large()
+
+    def _queue_due(self, now: float) -> None:
+        """Queue what was to wait until now."""
+        while self._delayed and self._delayed[0][0] <= now:
+            due, number = heappop(self._delayed)
+            entry = self._store.by_id(number)
+            if entry.due == due and entry.state is State.QUEUED:
+                entry.due = None
+                self._store.change(entry)
+                self._queue(entry)
+
+    def _let_in(self, entry: Entry) -> None:
+        if self._levels.has_to_wait(entry, self._census.floor()):
+            self._levels.wait(entry)
+        elif refusal := self._levels.refusal(entry):
+            self._skip(entry, refusal)
+        else:
+            self._queue(entry)
+
+    def _advance(self, entry: Entry, depth: int) -> None:
+        if entry.waits is Wait.LEVEL:
+            self._levels.move(entry, depth)
+        else:
+            self._queue(entry)
+
+    def _release_levels(self) -> None:
+        """Let those in whose level has come, the first by URL first."""
+        while self._levels.is_over(floor := self._census.floor()):
+            for number in self._store.ids("waits = 1 AND depth <= ? ORDER BY depth, url", floor):
+                entry = self._store.by_id(number)
+                self._levels.leave(entry)
+                if refusal := self._levels.refusal(entry):
+                    self._skip(entry, refusal)
+                else:
+                    self._store.change(entry)
+                    self._queue(entry)
+                self._store.flush_if_large()
+
+    def _stop_waiting(self, entry: Entry) -> None:
+        if entry.waits is Wait.LEVEL:
+            self._levels.leave(entry)
+        elif entry.waits is Wait.BUDGET:
+            entry.waits = Wait.NOTHING
+            self._beyond -= 1
+        self._store.change(entry)
+
+    def _queue(self, entry: Entry) -> None:
+        if self._budget is None or self._budget.has(entry.id):
+            self._queue_at_host(entry)
+        elif entry.waits is not Wait.BUDGET:
+            entry.waits = Wait.BUDGET
+            self._beyond += 1
+            self._store.change(entry)
+
+    def _queue_at_host(self, entry: Entry) -> None:
+        if entry.due is None:
+            host = self._gate.host(self.host_of(entry.url))
+            if entry.host != host.id:
+                entry.host = host.id
+                self._store.change(entry)
+            self._gate.push(host, entry.key)
+
+    def _resolve(self, key: Key) -> Entry | None:
+        entry = self._store.by_id(key[2])
+        return entry if entry.is_queued_at(key) else None
+
+    def _fill_budget(self) -> None:
+        if self._budget is None or not self._beyond:
+            return
+        while self._beyond and (room := self._budget.room()):
+            numbers = self._store.ids(
+                "waits = 2 AND state = 0 AND due IS NULL ORDER BY depth, rank LIMIT ?", room
+            )
+            for number in numbers:
+                entry = self._store.by_id(number)
+                self._stop_waiting(entry)
+                self._budget.let_in(entry.key)
+                self._queue_at_host(entry)
+            if len(numbers) < room:
+                return

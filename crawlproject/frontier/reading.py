@@ -1,0 +1,157 @@
+"""What a crawl directory knows, read page by page, in memory that does not grow.
+
+For the outputs at the end of a crawl, and for commands that look at one, also while it runs.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from datetime import datetime
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlproject.frontier.base import Skip
+from crawlproject.frontier.entry import Way
+from crawlproject.frontier.redirects import sources_of
+from crawlproject.frontier.store import ADDED_FIELDS, STARTED_AT
+from crawlproject.records import PAGE
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from crawlproject.records import Record
+
+# URLs by id that are kept while pages are read: links repeat.
+_URLS = 100_000
+
+_LINK_BYTES = array("I").itemsize
+
+# Not when it redirects, though it may have been taken for one redirect too many first.
+# An empty record: a pipeline has dropped the page.
+_IS_PAGE = "(target IS NULL OR state = 3) AND record <> ''"
+
+
+class Node(NamedTuple):
+    """A URL among redirects."""
+
+    id: int
+    url: str
+    way: Way
+
+
+class Reader:
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self.database = database
+        self.url_of = lru_cache(maxsize=_URLS)(self._url_of)
+
+    def count_pages(self) -> int:
+        (number,) = self.database.execute(
+            f"SELECT count(*) FROM pages JOIN urls USING (id) WHERE {_IS_PAGE}"  # noqa: S608
+        ).fetchone()
+        return int(number)
+
+    def count(self) -> int:
+        """How many pages there are, and items that are none."""
+        (items,) = self.database.execute("SELECT count(*) FROM items").fetchone()
+        return self.count_pages() + int(items)
+
+    def pages(self, *, with_links: bool = True) -> Iterator[tuple[str, Record]]:
+        """The pages by URL, each with its kind, and with the last word on depth and referrer.
+
+        A page that an item stands for, rather than a fetched URL, comes in its place.
+        Without the links, ``outlinks`` has their number.
+        """
+        # Only the keys are sorted: the records would be too much to carry.
+        rows = self.database.execute(
+            "SELECT url, 0 AS item, id FROM pages JOIN urls USING (id) "  # noqa: S608
+            f"WHERE {_IS_PAGE} "
+            "UNION ALL SELECT page, 1, id FROM items WHERE page IS NOT NULL ORDER BY 1, 2, 3"
+        )
+        for _, same in groupby(rows, key=itemgetter(0)):
+            *_, (_, is_item, number) = same
+            yield self._item(number) if is_item else (PAGE, self._page(number, with_links))
+
+    def others(self) -> Iterator[tuple[str, Record]]:
+        """The items that are no pages, sorted by their text."""
+        for kind, text in self.database.execute(
+            "SELECT kind, record FROM items WHERE page IS NULL ORDER BY record, kind"
+        ):
+            yield kind, json.loads(text)
+
+    def started_at(self) -> datetime | None:
+        """When the first run began."""
+        row = self.database.execute(
+            "SELECT value FROM notes WHERE name = ?", (STARTED_AT,)
+        ).fetchone()
+        return None if row is None else datetime.fromisoformat(row[0])
+
+    def added_fields(self) -> set[str]:
+        """The names of the fields that pipelines have added to pages."""
+        row = self.database.execute(
+            "SELECT value FROM notes WHERE name = ?", (ADDED_FIELDS,)
+        ).fetchone()
+        return set() if row is None else set(json.loads(row[0]))
+
+    def skips(self) -> Iterator[Skip]:
+        for url, reason, rule, depth, referrer in self.database.execute(
+            "SELECT u.url, u.reason, u.rule, u.depth, r.url FROM urls u "
+            "LEFT JOIN urls r ON r.id = u.referrer WHERE u.state = 4 ORDER BY u.url"
+        ):
+            yield Skip(url, reason, depth, referrer, rule)
+
+    def depths(self) -> dict[int, int]:
+        """How many pages are at which depth."""
+        rows = self.database.execute(
+            "SELECT depth, count(*) FROM urls WHERE (state = 3 OR (state = 2 AND target IS NULL) "
+            "OR (state = 4 AND id IN (SELECT id FROM pages))) GROUP BY depth ORDER BY depth"
+        )
+        return dict(rows)
+
+    def links_of(self, packed: bytes) -> list[str]:
+        links = array("I")
+        links.frombytes(packed)
+        return [self.url_of(link >> 1) for link in links]
+
+    def sources(self, node: Node) -> list[Node]:
+        """The URLs that redirect to this one."""
+        return [
+            Node(number, url, Way(depth, hops, referrer or ""))
+            for number, url, depth, hops, referrer in self.database.execute(
+                "SELECT u.id, u.url, u.depth, u.hops, r.url FROM urls u "
+                "LEFT JOIN urls r ON r.id = u.referrer WHERE u.target = ?",
+                (node.id,),
+            )
+        ]
+
+    def _page(self, number: int, with_links: bool) -> Record:
+        url, depth, hops, referrer, text, links = self.database.execute(
+            "SELECT u.url, u.depth, u.hops, u.referrer, p.record, p.links "
+            "FROM pages p JOIN urls u USING (id) WHERE p.id = ?",
+            (number,),
+        ).fetchone()
+        record: Record = json.loads(text)
+        if "links" not in record and with_links:
+            record["links"] = [] if links is None else self.links_of(links)
+        elif not with_links:
+            inline = record.pop("links", ())
+            record["outlinks"] = len(inline) if links is None else len(links) // _LINK_BYTES
+        record["depth"] = depth
+        record["referrer"] = None if referrer is None else self.url_of(referrer)
+        record["redirected_from"] = list(sources_of(Node(number, url, Way(depth, hops)), self))
+        return record
+
+    def _item(self, number: int) -> tuple[str, Record]:
+        kind, text = self.database.execute(
+            "SELECT kind, record FROM items WHERE id = ?", (number,)
+        ).fetchone()
+        return kind, json.loads(text)
+
+    def _url_of(self, number: int) -> str:
+        url: str = self.database.execute("SELECT url FROM urls WHERE id = ?", (number,)).fetchone()[
+            0
+        ]
+        return url

@@ -1,0 +1,59 @@
+"""A request of a spider's own as text, to be kept in the crawl directory.
+
+JSON, not pickle: what is read from a file must not run. Only what has no form in JSON, such
+as an object or a function in its meta, keeps a request in memory, for this run.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.request import request_from_dict
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+
+_BYTES, _TUPLE = "__bytes__", "__tuple__"
+
+
+def to_text(request: Request, spider: Spider) -> str | None:
+    """None if it can't be written down and read again as it was."""
+    try:
+        written = _written(request.to_dict(spider=spider))
+        return json.dumps(written, check_circular=True)
+    except (TypeError, ValueError, RecursionError):
+        # ValueError: a callback that is no method of the spider.
+        return None
+
+
+def from_text(text: str, spider: Spider) -> Request:
+    return request_from_dict(_read(json.loads(text)), spider=spider)
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return {_BYTES: base64.b64encode(value).decode("ascii")}
+    if isinstance(value, dict):
+        # A key that is no string would be one when it is read.
+        return {"__dict__": [[_written(key), _written(inner)] for key, inner in value.items()]}
+    if isinstance(value, tuple):
+        return {_TUPLE: [_written(inner) for inner in value]}
+    if isinstance(value, list):
+        return [_written(inner) for inner in value]
+    if value is None or type(value) in (str, int, float, bool):
+        return value
+    raise TypeError(type(value).__name__)
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_read(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    if _BYTES in value:
+        return base64.b64decode(value[_BYTES])
+    if _TUPLE in value:
+        return tuple(_read(inner) for inner in value[_TUPLE])
+    return {_read(key): _read(inner) for key, inner in value["__dict__"]}

@@ -1,0 +1,118 @@
+"""What an engine finds in a crawl directory when it opens it: where the last run stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlproject.frontier.entry import Wait
+from crawlproject.frontier.hosts import Host
+from crawlproject.frontier.rows import STATES
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator
+
+    from crawlproject.frontier.budget import PageBudget
+    from crawlproject.frontier.census import Census
+    from crawlproject.frontier.hosts import HostLimits
+
+# Why a request of a spider's own is not made after a restart.
+NOT_KEPT = "request not kept"
+# The note that says what a host is: a hostname, or a registered domain.
+_HOSTS_BY = "hosts by"
+# No wait is longer, or the clock has been put back since.
+_LONGEST_WAIT = 86_400.0
+
+
+def requeue(database: sqlite3.Connection, *, ordered: bool, hosts_by: str) -> None:
+    """Queue again what was leased when the last run ended, unless it was answered."""
+    database.execute("BEGIN IMMEDIATE")
+    row = database.execute("SELECT value FROM notes WHERE name = ?", (_HOSTS_BY,)).fetchone()
+    if row is not None and row[0] != hosts_by:
+        # Other hosts now: each URL is given to the one that it belongs to.
+        database.execute("UPDATE urls SET host = NULL WHERE state < 2")
+    database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (_HOSTS_BY, hosts_by))
+    database.execute(
+        "UPDATE urls SET state = 0 WHERE state = 1 AND id NOT IN (SELECT url FROM answers)"
+    )
+    # A request that could not be written down is in nobody's memory any more.
+    database.execute(
+        "UPDATE urls SET state = 4, reason = ?, due = NULL, waits = NULL "
+        "WHERE request = '' AND state = 0",
+        (NOT_KEPT,),
+    )
+    if ordered:
+        # What was to be tried later has its turn before what comes after it.
+        database.execute(
+            "UPDATE urls SET waits = ?, due = NULL WHERE state = 0 AND waits IS NULL",
+            (int(Wait.BUDGET),),
+        )
+    else:
+        database.execute("UPDATE urls SET waits = NULL WHERE waits = ?", (int(Wait.BUDGET),))
+    # What belongs to no URL was made at the start of a run, and is made again by the next.
+    database.execute("DELETE FROM items WHERE url IS NULL")
+    database.execute("COMMIT")
+
+
+def count(database: sqlite3.Connection, census: Census) -> None:
+    for state, reason, depth, number in database.execute(
+        "SELECT state, reason, depth, count(*) FROM urls GROUP BY state, reason, depth"
+    ):
+        census.add(STATES[state], reason, depth, number)
+
+
+def within(database: sqlite3.Connection) -> int:
+    """How many pages of a budget are spent."""
+    number: int = database.execute(
+        "SELECT count(*) FROM urls WHERE state = 3 OR (state = 2 AND target IS NULL) "
+        "OR (state = 4 AND id IN (SELECT id FROM pages))"
+    ).fetchone()[0]
+    return number
+
+
+def beyond(database: sqlite3.Connection) -> int:
+    number: int = database.execute(
+        "SELECT count(*) FROM urls WHERE waits = ?", (int(Wait.BUDGET),)
+    ).fetchone()[0]
+    return number
+
+
+def answers(database: sqlite3.Connection, budget: PageBudget | None) -> int:
+    """How many answers wait. Those that wait for their turn are let in again."""
+    rows = database.execute(
+        "SELECT answers.id, depth, rank, urls.id FROM answers JOIN urls ON urls.id = answers.url"
+    ).fetchall()
+    if budget is not None:
+        for answer, *key in rows:
+            depth, rank, number = key
+            budget.let_in((depth, rank, number))
+            budget.answered(number, answer)
+    return len(rows)
+
+
+def delayed(database: sqlite3.Connection, now: float) -> list[tuple[float, int]]:
+    """What is queued, but not before some time."""
+    return [
+        (min(due, now + _LONGEST_WAIT), number)
+        for due, number in database.execute(
+            "SELECT due, id FROM urls WHERE due IS NOT NULL AND state = 0"
+        )
+    ]
+
+
+def hosts(
+    database: sqlite3.Connection, limits: Callable[[str], HostLimits], now: float
+) -> Iterator[Host]:
+    """The hosts, none of which is asked sooner than its delay from now.
+
+    Nobody knows when the last request ended, or whether there was one, if the last run was
+    killed; but it has ended.
+    """
+    for number, name, insisted, throttled, ready_at, requests, failures in database.execute(
+        "SELECT id, name, insisted, throttled, ready_at, requests, failures FROM hosts"
+    ).fetchall():
+        host = Host(number, name, limits(name), insisted, throttled)
+        host.requests, host.failures = requests, failures
+        held_until = min(ready_at or 0.0, now + _LONGEST_WAIT)
+        host.ready_at = max(held_until, now + host.delay)
+        yield host

@@ -1,0 +1,356 @@
+"""The frontier in a crawl directory: the engine for one machine.
+
+In layers, each of which knows those below: the file (``database``), entries and pages in it
+(``store``), the shortest way to each URL (``graph``), what is queued and what it waits for
+(``queues``), what an answer changes (``commits``), and here the contract of ``base.py``.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from heapq import heappush
+from typing import TYPE_CHECKING
+
+from crawlproject.frontier import restore
+from crawlproject.frontier.base import (
+    LASTING,
+    ROBOTS_UNREACHABLE,
+    Candidate,
+    Facts,
+    Lease,
+    State,
+)
+from crawlproject.frontier.commits import Commits
+from crawlproject.frontier.entry import Entry, Way
+from crawlproject.frontier.guard import guarded
+from crawlproject.frontier.reading import Reader
+from crawlproject.frontier.redirects import sources_of
+from crawlproject.frontier.store import Store
+from crawlproject.records import is_page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from crawlproject.frontier.base import Counts, Robots, Skip
+    from crawlproject.frontier.hosts import Host, HostLimits
+    from crawlproject.frontier.seen import Seen
+    from crawlproject.records import Record
+    from crawlproject.scope.traps import Budget
+
+
+class SqliteFrontier(Commits):
+    """An engine of the contract in ``base.py``, on a database of ``database.py``.
+
+    ``batch`` pages at most are committed at once. ``capacity`` bounds the queue: at the
+    bound the links of finished pages wait, whole pages at a time, until the queue has room.
+    Nothing is dropped. With a ``budget`` it is not kept. ``seeds_first`` gives out no link
+    before all seeds are done. ``budgets`` says which groups of pages a URL belongs to that
+    have a budget of their own.
+    """
+
+    def __init__(
+        self,
+        database: sqlite3.Connection,
+        *,
+        host_of: Callable[[str], str],
+        hosts_by: str = "hostname",
+        limits: Callable[[str], HostLimits],
+        now: float = 0.0,
+        depth_limit: int | None = None,
+        budget: int | None = None,
+        budgets: Callable[[str], tuple[Budget, ...]] | None = None,
+        capacity: int | None = None,
+        max_redirects: int = 20,
+        seeds_first: bool = False,
+        batch: int = 1,
+        seen: Seen | None = None,
+    ) -> None:
+        restore.requeue(database, ordered=budget is not None, hosts_by=hosts_by)
+        super().__init__(
+            Store(database, seen),
+            host_of=host_of,
+            limits=limits,
+            now=now,
+            depth_limit=depth_limit,
+            budget=budget,
+            budgets=budgets,
+            capacity=capacity,
+            max_redirects=max_redirects,
+            seeds_first=seeds_first,
+        )
+        self.failure: str | None = None
+        self._when_closed: Callable[[], None] = lambda: None
+        self._batch = batch
+        self._unbatched = 0
+        # Hosts are numbered: those up to here are known to the store for good.
+        self._committed_hosts = len(self._gate)
+        # Leases whose requests are on their way.
+        self._flying: set[str] = set()
+        self._go_on()
+
+    @guarded(None)
+    def _go_on(self) -> None:
+        """Do what would have been done next if the last run had gone on."""
+        self._release_levels()
+        self._fill_budget()
+        if self._budget is None:
+            self._queue_unassigned()
+        self._commit_what_fits()
+
+    # --- what comes in
+
+    @guarded(0)
+    def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> int:
+        queued = self._census.queued
+        for candidate in candidates:
+            self._offer(candidate, Way(depth))
+            self._store.flush_if_large()
+        self._fill_budget()
+        return self._census.queued - queued
+
+    @guarded(0)
+    def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
+        # Candidates that were judged before, but come in later, are judged again too.
+        self._judges[reason] = judge
+        queued = self._census.queued
+        for number in self._store.ids("state = 4 AND reason = ?", reason):
+            entry = self._store.by_id(number)
+            if judge(entry.url) is None:
+                self._enter(entry)
+                self._store.flush_if_large()
+        self._fill_budget()
+        return self._census.queued - queued
+
+    @guarded((0, 0))
+    def rejudge(self, judge: Callable[[str], str | None]) -> tuple[int, int]:
+        left = entered = 0
+        for number in self._store.ids("state = 0 AND depth > 0"):
+            entry = self._store.by_id(number)
+            reason = judge(entry.url)
+            if reason is None and self._is_too_deep(entry.way):
+                reason = self._too_deep
+            if reason is not None:
+                self._stop_waiting(entry)
+                entry.due = None
+                self._skip(entry, reason)
+                left += 1
+            self._store.flush_if_large()
+        for number in self._store.ids(
+            f"state = 4 AND reason NOT IN ({', '.join('?' * len(LASTING))})", *LASTING
+        ):
+            entry = self._store.by_id(number)
+            if judge(entry.url) is None and not self._is_too_deep(entry.way):
+                self._enter(entry)
+                entered += entry.reason is None
+            self._store.flush_if_large()
+        self._release_levels()
+        self._fill_budget()
+        return left, entered
+
+    @guarded(0)
+    def retry_failed(self) -> int:
+        numbers = self._store.ids(
+            "(state = 3 AND target IS NULL) OR (state = 4 AND reason = ?)", ROBOTS_UNREACHABLE
+        )
+        for number in numbers:
+            entry = self._store.by_id(number)
+            entry.attempts = entry.bounces = 0
+            entry.verdict = None
+            self._move(entry, State.QUEUED)
+            self._queue(entry)
+        self._fill_budget()
+        return len(numbers)
+
+    # --- what goes out and comes back
+
+    @guarded(None)
+    def take(self, now: float) -> Lease | None:
+        self._queue_due(now)
+        taken = self._gate.take(now)
+        if taken is None:
+            return None
+        host, entry = taken
+        self._flying.add(entry.url)
+        self._move(entry, State.LEASED)
+        self._commit_what_fits()
+        self._commit_before_first_contact(host)
+        return Lease(
+            url=entry.url,
+            fetch_url=entry.fetch_url or entry.url,
+            host=host.name,
+            depth=entry.way.depth,
+            hops=entry.way.hops,
+            referrer=entry.way.referrer or None,
+            redirected_from=sources_of(entry, self._store),
+            attempts=entry.attempts,
+            bounces=entry.bounces,
+            verdict=entry.verdict,
+            request=self._requests.get(entry.id, entry.request),
+        )
+
+    @guarded(None)
+    def next_ready(self, now: float) -> float | None:
+        ready = self._gate.next_ready(now)
+        if self._delayed and (ready is None or self._delayed[0][0] < ready):
+            return self._delayed[0][0]
+        return ready
+
+    @guarded(None)
+    def landed(self, lease: Lease, now: float) -> None:
+        if lease.url in self._flying:
+            self._flying.remove(lease.url)
+            self._gate.landed(lease.host, now)
+
+    @guarded(None)
+    def release(self, lease: Lease, until: float, fetch_url: str | None = None) -> None:
+        self._withdraw(lease)
+        entry = self._leased(lease)
+        entry.attempts, entry.bounces = lease.attempts, lease.bounces
+        entry.fetch_url = fetch_url or entry.fetch_url
+        self._keep_request(entry, lease.request)
+        entry.due = until
+        self._move(entry, State.QUEUED)
+        heappush(self._delayed, (until, entry.id))
+
+    @guarded(None)
+    def finish(self, lease: Lease) -> None:
+        self._withdraw(lease)
+        entry = self._leased(lease)
+        if self._is_its_turn(entry):
+            self._commit_answer(entry, lease)
+        else:
+            self._put_aside(entry, lease)
+        self._commit_what_fits()
+        self._unbatched += 1
+        if self._unbatched >= self._batch:
+            self.commit()
+
+    @guarded(0.0)
+    def enter(self, host: str, now: float) -> float:
+        wait = self._gate.enter(host, now)
+        if not wait:
+            self._commit_before_first_contact(self._gate.host(host))
+        return wait
+
+    @guarded(None)
+    def leave(self, host: str, now: float) -> None:
+        self._gate.landed(host, now)
+
+    @guarded(None)
+    def hold(self, host: str, until: float) -> None:
+        self._gate.hold(host, until)
+        self.commit()
+
+    def slow(self, host: str, delay: float) -> None:
+        self._gate.slow(host, delay)
+
+    def pace(self, host: str) -> float:
+        return self._gate.host(host).throttled
+
+    @guarded(None)
+    def insist(self, host: str, delay: float) -> None:
+        self._gate.insist(host, delay)
+        self.commit()
+
+    def overloaded(self, host: str, *, again: bool) -> int:
+        return self._gate.overloaded(host, again=again)
+
+    # --- what must not be forgotten
+
+    @guarded(None)
+    def commit(self) -> None:
+        self._unbatched = 0
+        if self._levels.has_changes:
+            self._store.begin()
+            self._levels.flush()
+        self._store.commit()
+        self._committed_hosts = len(self._gate)
+
+    def fail(self, problem: str) -> None:
+        self.failure = problem
+        with suppress(sqlite3.Error):
+            self._store.abandon()
+
+    def when_closed(self, call: Callable[[], None]) -> None:
+        self._when_closed = call
+
+    def close(self) -> None:
+        self.commit()
+        with suppress(sqlite3.Error):
+            # One file is left, unless somebody else reads it now.
+            self._store.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._when_closed()
+
+    @guarded(None)
+    def keep_item(self, kind: str, record: Record, url: str | None = None) -> None:
+        entry = None if url is None else self._store.get(url)
+        self._store.add_item(entry, kind, record["url"] if is_page(record) else None, record)
+
+    @guarded(None)
+    def keep_robots(self, origin: str, robots: Robots) -> None:
+        self._store.keep_robots(origin, robots)
+
+    @guarded(None)
+    def robots_of(self, origin: str) -> Robots | None:
+        return self._store.robots_of(origin)
+
+    @guarded(None)
+    def remember(self, name: str, value: str) -> None:
+        self._store.remember(name, value)
+
+    @guarded(None)
+    def recall(self, name: str) -> str | None:
+        return self._store.recall(name)
+
+    # --- what is known
+
+    def known(self, url: str) -> bool:
+        return self._store.holds(url)
+
+    def exhausted(self) -> bool:
+        if self.failure is not None:
+            return True
+        if self._census.leased:
+            return False
+        return self._budget.is_idle() if self._budget else not self._census.queued
+
+    @guarded(None)
+    def facts(self, url: str) -> Facts | None:
+        entry = self._store.get(url)
+        if entry is None:
+            return None
+        is_page = entry.target is None or entry.state is State.FAILED
+        sources = sources_of(entry, self._store)
+        return Facts(entry.way.depth, entry.way.referrer or None, sources, is_page)
+
+    def read(self) -> Reader:
+        """What is known, page by page."""
+        if self.failure is None:
+            self.commit()
+        return Reader(self._store.database)
+
+    def skips(self) -> Iterator[Skip]:
+        return self.read().skips()
+
+    def counts(self) -> Counts:
+        return self._census.counts()
+
+    def depths(self) -> dict[int, int]:
+        return self.read().depths()
+
+    def _leased(self, lease: Lease) -> Entry:
+        entry = self._store.get(lease.url)
+        assert entry is not None
+        return entry
+
+    def _withdraw(self, lease: Lease) -> None:
+        """End a lease whose request never reached the host."""
+        if lease.url in self._flying:
+            self._flying.remove(lease.url)
+            self._gate.withdraw(lease.host)
+
+    def _commit_before_first_contact(self, host: Host) -> None:
+        """So that the next run, should this one be killed, knows whom it may have disturbed."""
+        if host.id > self._committed_hosts:
+            self.commit()

@@ -1,0 +1,191 @@
+"""Asking a host for its robots.txt, at its turn.
+
+Every request here has a turn at the gate. The lease that needs the answer has one at its own
+host, for one request: where a redirect leads there again, the question is put off until the
+next lease of that host comes. At another host a turn is taken. Who waits for one keeps a turn
+at home from others, and two hosts may lead to each other: so after a short time, by chance
+shorter for one of the two, it is given back for long enough that somebody else can have it.
+
+Meta keys written: ``turn``, ``dont_retry``, ``download_slot``, ``download_timeout``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urljoin
+
+from scrapy import Request, signals
+from scrapy.exceptions import StopDownload
+from scrapy.http.request import NO_CALLBACK
+
+from crawlproject.failures import Verdict, error_of
+from crawlproject.frontier import frontier_of
+from crawlproject.frontier.clock import now
+from crawlproject.politeness.excerpt import cut
+from crawlproject.scope.internal import is_internal
+from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from crawlproject.frontier.deadline import Deadline
+    from crawlproject.politeness.patience import Patience
+    from crawlproject.scope.scope import Scope
+
+MAX_REDIRECTS = 5
+# Whose turn a request takes that is no lease's: the host.
+TURN = "turn"
+# Bytes that a request has brought so far.
+_RECEIVED = "robots_bytes"
+# Seconds to wait for a turn at another host, and for how long the own one is given back then.
+_WAIT = 0.2, 0.8
+_BREAK = 0.1, 0.2
+
+
+class Answer(NamedTuple):
+    """What came of asking: the text, nothing (there are no rules), or an error."""
+
+    body: bytes | None = None
+    # As in Page.error.
+    error: str | None = None
+    response: Response | None = None
+
+
+class Trail(NamedTuple):
+    """How far the redirects of a robots.txt have been followed."""
+
+    url: str
+    redirects: int = 0
+
+
+class RobotsAsker:
+    def __init__(
+        self,
+        crawler: Crawler,
+        *,
+        max_bytes: int,
+        timeout: float,
+        deadline: Deadline,
+        patience: Patience,
+    ) -> None:
+        self._crawler = crawler
+        self._max_bytes = max_bytes
+        self._timeout = timeout
+        self._deadline = deadline
+        self._patience = patience
+        self._chance = Random()  # noqa: S311 - nobody is to be kept from guessing it
+        self._trails: dict[str, Trail] = {}
+        self._under_way = 0
+
+    async def ask(self, origin: str, home: str) -> Answer | None:
+        """With a turn at ``home``, the origin's host. None: ask again at its next turn."""
+        trail = self._trails.pop(origin, None)
+        if trail is None:
+            trail = Trail(f"{origin}/robots.txt")
+            self._crawler.stats.inc_value("robotstxt/request_count")
+        try:
+            reached = await self._follow(trail, home)
+        except Exception as exception:
+            error = error_of(exception)
+            if error == "timeout" and self._deadline.timeout() < self._timeout:
+                # It is not the host who had no time, but the crawl, which is about to end.
+                frontier_of(self._crawler).hold(home, now() + self._patience.backoff(1))
+                return None
+            # Nobody is there: its pages would end the same way.
+            return Answer(error=error)
+        if isinstance(reached, Trail):
+            self._trails[origin] = reached
+            return None
+        return self._read(reached)
+
+    def _read(self, response: Response) -> Answer:
+        status = response.status
+        self._crawler.stats.inc_value("robotstxt/response_count")
+        self._crawler.stats.inc_value(f"robotstxt/response_status_count/{status}")
+        if 200 <= status < 300:
+            return Answer(cut(response.body, self._max_bytes))
+        if 300 <= status < 500 and status != 429:
+            return Answer()
+        return Answer(error=f"robots: robots.txt answered {status}", response=response)
+
+    async def _follow(self, trail: Trail, home: str) -> Response | Trail:
+        """The answer after at most five redirects; a longer chain counts as no robots.txt."""
+        frontier = frontier_of(self._crawler)
+        has_turn = True
+        while True:
+            url, redirects = trail
+            host = frontier.host_of(url)
+            if host == home:
+                if not has_turn:
+                    return trail
+                response = await self._download(url, host)
+            else:
+                self._refuse_internal(url)
+                if wait := await self._enter(host):
+                    frontier.hold(home, now() + max(wait, self._chance.uniform(*_BREAK)))
+                    return trail
+                try:
+                    response = await self._download(url, host)
+                finally:
+                    frontier.leave(host, now())
+            has_turn = False
+            target = _target(response)
+            if target is None or redirects == MAX_REDIRECTS:
+                return response
+            trail = Trail(target, redirects + 1)
+
+    async def _enter(self, host: str) -> float:
+        """Take a turn at another host: 0, or seconds until there may be one."""
+        frontier = frontier_of(self._crawler)
+        patience = now() + self._chance.uniform(*_WAIT)
+        while wait := frontier.enter(host, now()):
+            if now() + wait > patience:
+                return wait
+            await asyncio.sleep(wait)
+        return 0.0
+
+    def _refuse_internal(self, url: str) -> None:
+        scope: Scope | None = getattr(self._crawler.spider, "scope", None)
+        if scope is not None and is_internal(host_of(url)) and not scope.allows_internal:
+            raise Verdict("robots: robots.txt redirects to an internal address")
+
+    async def _download(self, url: str, host: str) -> Response:
+        meta = {
+            TURN: host,
+            "dont_retry": True,
+            "download_slot": host,
+            "download_timeout": self._deadline.timeout(),
+        }
+        # While nobody asks, no piece of any page needs to be looked at.
+        if not self._under_way:
+            self._crawler.signals.connect(self._stop_when_enough, signals.bytes_received)
+        self._under_way += 1
+        try:
+            request = Request(url, callback=NO_CALLBACK, meta=meta)
+            return await self._crawler.engine.download_async(request)
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._crawler.signals.disconnect(self._stop_when_enough, signals.bytes_received)
+
+    def _stop_when_enough(self, data: bytes, request: Request) -> None:
+        """A robots.txt that never ends is as good as one that ends here."""
+        if TURN not in request.meta:
+            return
+        received = request.meta[_RECEIVED] = request.meta.get(_RECEIVED, 0) + len(data)
+        if received > self._max_bytes:
+            raise StopDownload(fail=False)
+
+
+def _target(response: Response) -> str | None:
+    """Where a redirect leads, if that is somewhere to go."""
+    location = response.headers.get("Location")
+    if response.status not in {301, 302, 303, 307, 308} or location is None:
+        return None
+    try:
+        return canonicalize(urljoin(response.url, location.decode("latin-1")))
+    except (NotCrawlable, ValueError):
+        return None

@@ -1,0 +1,119 @@
+"""The rules of a robots.txt, read once and kept while there is room."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from scrapy.utils.misc import build_from_crawler, load_object
+
+from crawlproject.politeness.excerpt import excerpt
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.robotstxt import RobotParser
+
+    from crawlproject.frontier.base import Robots
+
+logger = logging.getLogger(__name__)
+
+UNREADABLE = "robots: robots.txt can't be read"
+# What is kept in memory: origins, and bytes of text (rules take up to twenty times as much).
+_MOST_ORIGINS = 4096
+_MOST_BYTES = 8 * 1024 * 1024
+
+
+class Rules:
+    """What an origin allows until ``expires_at``; with an ``error`` it allows nothing."""
+
+    __slots__ = ("_parser", "_token", "error", "expires_at", "is_used", "size")
+
+    def __init__(
+        self,
+        parser: RobotParser | None,
+        token: str,
+        expires_at: float,
+        size: int = 0,
+        error: str | None = None,
+    ) -> None:
+        self._parser = parser
+        self._token = token
+        self.expires_at = expires_at
+        self.size = size
+        self.error = error
+        self.is_used = False
+
+    def allow(self, url: str) -> bool:
+        if self._parser is None:
+            return self.error is None
+        try:
+            return self._parser.allowed(url, self._token)
+        except Exception as exception:
+            # Whatever a site writes there must not open its doors, nor stop the crawl.
+            logger.warning("robots.txt can't be applied to %s: %s", url, exception)
+            return False
+
+    def crawl_delay(self) -> float | None:
+        """Seconds, if it says a number above 0."""
+        if self._parser is None:
+            return None
+        try:
+            delay = self._parser.crawl_delay(self._token)
+        except Exception as exception:
+            logger.debug("A Crawl-delay can't be read: %s", exception)
+            return None
+        return delay if delay is not None and math.isfinite(delay) and delay > 0 else None
+
+
+class RulesReader:
+    def __init__(self, crawler: Crawler, token: str) -> None:
+        self._crawler = crawler
+        self._token = token
+        self._parser: type[RobotParser] = load_object(crawler.settings["ROBOTSTXT_PARSER"])
+
+    def read(self, origin: str, robots: Robots, expires_at: float) -> Rules:
+        if robots.body is None:
+            return Rules(None, self._token, expires_at, error=robots.error)
+        try:
+            body = excerpt(robots.body, self._token).encode()
+            parser = build_from_crawler(self._parser, self._crawler, body)
+        except Exception as exception:
+            logger.warning("robots.txt of %s can't be read: %s", origin, exception)
+            return Rules(None, self._token, expires_at, error=UNREADABLE)
+        return Rules(parser, self._token, expires_at, len(body))
+
+
+class RulesBook:
+    """The rules that were needed last. The store has the others."""
+
+    def __init__(self, most_origins: int = _MOST_ORIGINS, most_bytes: int = _MOST_BYTES) -> None:
+        self._most_origins = most_origins
+        self._most_bytes = most_bytes
+        self._rules: OrderedDict[str, Rules] = OrderedDict()
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def get(self, origin: str) -> Rules | None:
+        rules = self._rules.get(origin)
+        if rules is not None:
+            self._rules.move_to_end(origin)
+        return rules
+
+    def put(self, origin: str, rules: Rules) -> None:
+        self.drop(origin)
+        self._rules[origin] = rules
+        self._bytes += rules.size
+        # The newest stays, however large it is.
+        while len(self._rules) > 1 and (
+            len(self._rules) > self._most_origins or self._bytes > self._most_bytes
+        ):
+            self._bytes -= self._rules.popitem(last=False)[1].size
+
+    def drop(self, origin: str) -> None:
+        rules = self._rules.pop(origin, None)
+        if rules is not None:
+            self._bytes -= rules.size

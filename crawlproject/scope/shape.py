@@ -1,0 +1,242 @@
+"""URLs of a shape that can be counted up without end, and the group they belong to. Pure.
+
+Some parts of a URL vary, others name what is there. Three parts that vary make a shape
+without end: the combinations of two small values stay small by themselves.
+
+| a part that varies | example | counts |
+|---|---|---|
+| a query or path parameter | ``?color=red``, ``;color=red`` | 1 |
+| … with a list in it | ``?bbox=1,2,3,4`` | 1 each |
+| a date, in a parameter or a segment | ``2026-11-16``, ``20261116``, ``?time=1794787200`` | 3 |
+| a month | ``2026-11`` | 2 |
+| numbers at the end of the path that are a date | ``/cal/2026/11/16/``, ``/16/nov/2026`` | 1 each |
+| other numbers there, but the first | ``/board/7/120/3`` | 1 each |
+
+| a part that names | example |
+|---|---|
+| a segment with letters, and all before it | ``/2026/11/16/some-title`` |
+| a parameter that says what is shown | ``?view=month``, ``?Itemid=7``, ``?lang=en`` |
+| a checksum, of the file or of the other parameters | ``?cHash=…`` |
+
+An ID (a number of five digits and more that is no date, or a random token that is called an
+ID) names one page: its URL is in no group. A random token that is called anything else is a
+session: all URLs that have one are in a group, for the host.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+from functools import lru_cache
+from typing import NamedTuple
+
+from crawlproject.urls.canonical import host_of
+
+# How many parts of a URL must vary.
+_MANY = 3
+# A longer number is an ID.
+_SMALL_DIGITS = 4
+_TOKEN_LENGTH = 16
+_TOKEN_LETTERS = 12
+
+_DATE = (
+    r"(?:(?:1[89]|2[01])\d\d(?P<a>[-._/:]|%2F)(?:0?\d|1[0-2])(?P=a)(?:[0-2]?\d|3[01])"
+    r"|(?:[0-2]?\d|3[01])(?P<b>[-._/:]|%2F)(?:[0-2]?\d|3[01])(?P=b)(?:1[89]|2[01])\d\d"
+    r"|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))"
+)
+_MONTH = r"(?:1[89]|2[01])\d\d[-._](?:0[1-9]|1[0-2])"
+_FILE_TYPE = r"(?:\.[a-z]{3,5})?"
+_TIME_OF_DAY = r"(?:(?:[T+_-]|%20)[\dTZ:.+%A-F-]*)?"
+
+_date_segment = re.compile(_DATE + _FILE_TYPE, re.ASCII).fullmatch
+_month_segment = re.compile(_MONTH + _FILE_TYPE, re.ASCII).fullmatch
+_number_segment = re.compile(rf"(\d+){_FILE_TYPE}", re.ASCII).fullmatch
+_date_value = re.compile(_DATE + _TIME_OF_DAY, re.ASCII).fullmatch
+_month_value = re.compile(_MONTH, re.ASCII).fullmatch
+_id_value = re.compile(rf"\d{{{_SMALL_DIGITS + 1},}}(?![A-Za-z\d])", re.ASCII).match
+# Seconds or milliseconds since 1970, from 2001 to 2033.
+_timestamp = re.compile(r"1\d{9}(?:\d{3})?", re.ASCII).fullmatch
+_list_separators = re.compile(r",|%2C|%7C").findall
+_path_params = re.compile(r";([^;/]+)").findall
+# How ASP.NET writes a session into the path: /(S(lit3py55t21z5v55vlm25s55))/
+_session_segment = re.compile(r"/\((?:[A-Z]\([0-9A-Za-z]{24}\))+\)/").search
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_MONTHS = _words(
+    "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june "
+    "july august september october november december"
+)
+# Which view of a calendar: they stand between its numbers and after them.
+_VIEWS = _words("agenda calendar date day default events index list month today view week year")
+# What is shown, where other parameters say how. Whatever ends in 'id' is one too.
+_NAMING = _words(
+    "act action article board cmd controller do doc document f file forum hl image img item "
+    "key lang language locale mod module news op option post product route section slug t task "
+    "thread title topic video view"
+)
+_CHECKSUMS = _words("chash checksum h hash itok md5 rev sig signature v ver version")
+_TIMES = _words("date day end from start time timestamp to ts when")
+
+
+def group_of(url: str) -> str | None:
+    """The group of a canonical URL whose shape has no end, or that carries a session."""
+    location, _, query = url.partition("?")
+    is_odd = ";" in location or "/(" in location
+    # What most URLs are: a path that ends in a name.
+    is_plain = _segment_parts(location.removesuffix("/").rpartition("/")[2]) == _IS_NAME
+    if is_plain and not query and not is_odd:
+        return None
+    path = location.split("/", 3)[3]
+    params = query.split("&") if query else []
+    if is_odd:
+        if found := _session_segment(location):
+            return f"{found[0][1:3]}(...)) on {host_of(url)}"
+        params += _path_params(path)
+        path = "/".join(segment.partition(";")[0] for segment in path.split("/"))
+        is_plain = False
+    return _group(url, path, params, is_plain)
+
+
+def is_small_number(segment: str) -> bool:
+    return len(segment) <= _SMALL_DIGITS and segment.isdecimal()
+
+
+def _group(url: str, path: str, params: list[str], is_plain: bool) -> str | None:
+    varying = 0
+    has_id = False
+    fixed = []
+    for param in params:
+        kind, parts = _read_param(param)
+        varying += parts
+        if kind is _Kind.SESSION:
+            return f"{param.partition('=')[0]}= on {host_of(url)}"
+        if kind is _Kind.FIXED:
+            fixed.append(param)
+        elif kind is _Kind.ID:
+            has_id = True
+    if has_id or (is_plain and varying < _MANY):
+        return None
+    read = _read_path(path)
+    if read is None or varying + read.parts < _MANY:
+        return None
+    prefix = f"{host_of(url)}/{read.kept}"
+    return f"{prefix}?{'&'.join(fixed)}" if fixed else prefix
+
+
+class _Path(NamedTuple):
+    kept: str
+    parts: int
+
+
+def _read_path(path: str) -> _Path | None:
+    """The beginning of a path that stays, and how many parts vary; None: it has an ID."""
+    segments = path.removesuffix("/").split("/")
+    counts = [_segment_parts(segment) for segment in segments]
+    if _IS_ID in counts:
+        return None
+    start = len(segments)
+    while start and counts[start - 1] != _IS_NAME:
+        start -= 1
+    numbers = [index for index in range(start, len(segments)) if counts[index]]
+    if not numbers:
+        return _Path(path, 0)
+    parts = sum(counts[start:])
+    kept = numbers[0]
+    if parts == len(numbers) and not _is_date([segments[index] for index in numbers]):
+        # The first says which album, which board: a name, though a number.
+        parts -= 1
+        kept += 1
+    if parts == 0:
+        return _Path(path, 0)
+    return _Path("".join(f"{segment}/" for segment in segments[:kept]), parts)
+
+
+# What a segment is, where it is not so many parts that vary (0: the view of a calendar).
+_IS_NAME = -1
+_IS_ID = -2
+
+
+def _segment_parts(segment: str) -> int:
+    if segment[:1].isdecimal():
+        return _number_parts(segment)
+    word = segment.partition(".")[0].lower()
+    return 0 if word in _VIEWS else 1 if word in _MONTHS else _IS_NAME
+
+
+@lru_cache(maxsize=4_096)
+def _number_parts(segment: str) -> int:
+    if _date_segment(segment):
+        return 3
+    if _month_segment(segment):
+        return 2
+    number = _number_segment(segment)
+    if number is None:
+        return _IS_NAME
+    return 1 if len(number[1]) <= _SMALL_DIGITS else _IS_ID
+
+
+def _is_date(segments: list[str]) -> bool:
+    """Whether segments are year, month and so on, or day, month, year."""
+    # The name of a month is as good as its number.
+    numbers = [int(found[1]) if (found := _number_segment(name)) else 1 for name in segments]
+    if 1800 <= numbers[0] < 2200:
+        return all(number <= 12 for number in numbers[1:2])
+    return len(numbers) == 3 and 1800 <= numbers[2] < 2200 and max(numbers[:2]) <= 31
+
+
+class _Kind(Enum):
+    VARIES = auto()
+    FIXED = auto()
+    ID = auto()
+    SESSION = auto()
+
+
+@lru_cache(maxsize=4_096)
+def _read_param(param: str) -> tuple[_Kind, int]:
+    """What a parameter is, and how many parts of it vary."""
+    name, _, value = param.partition("=")
+    word = _word(name)
+    if word in _CHECKSUMS and len(value) >= 8:
+        return _Kind.VARIES, 0
+    says_what = word in _NAMING or word.endswith("id") or word.startswith("id_")
+    if is_token(value):
+        is_session = "sess" in word or "token" in word or word.endswith(("sid", "zenid"))
+        return (_Kind.ID if says_what and not is_session else _Kind.SESSION), 0
+    if (word in _TIMES and _timestamp(value)) or (not says_what and _date_value(value)):
+        return _Kind.VARIES, 3
+    if _id_value(value):
+        return _Kind.ID, 0
+    if says_what:
+        return _Kind.FIXED, 0
+    if _month_value(value):
+        return _Kind.VARIES, 2
+    return _Kind.VARIES, 1 + len(_list_separators(value))
+
+
+def _word(name: str) -> str:
+    """The name that counts: ``action`` of ``tx_news_pi1[action]``, but all of ``f[0]``."""
+    name = name.lower().replace("%5b", "[").replace("%5d", "]")
+    inner = name.rpartition("[")[2].rstrip("]")
+    return name if not inner or inner.isdecimal() else inner
+
+
+def is_token(value: str) -> bool:
+    """Whether a value looks random: hexadecimal, or letters and digits in a wild mix."""
+    if len(value) < _TOKEN_LENGTH:
+        return False
+    value = re.sub("%[0-9A-F]{2}", "-", value)
+    letters = re.sub(r"[-_.+=~/]", "", value)
+    separators = len(value) - len(letters)
+    if len(letters) < _TOKEN_LETTERS or len(value) < _TOKEN_LENGTH or separators * 6 > len(value):
+        return False
+    if not re.fullmatch(r"(?=.*[0-9])(?=.*[A-Za-z])[0-9A-Za-z]+", letters):
+        return False
+    if re.fullmatch("[0-9a-f]+|[0-9A-F]+", letters):
+        return True
+    # Words and the years behind them change rarely between small letters, capitals and digits.
+    changes = len(re.findall(r"(?<=[a-z])[A-Z\d]|(?<=[A-Z])[a-z\d]|(?<=\d)[A-Za-z]", letters))
+    return changes >= (len(letters) // 4 if separators else 3)

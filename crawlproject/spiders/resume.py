@@ -1,0 +1,98 @@
+"""Going on with a crawl: what may be different this time, and what follows from it.
+
+- The same seeds and scope: the crawl goes on where it stopped.
+- Other seeds: the new ones join; those that are missing now stay as they are.
+- Another scope, depth limit or trap setting: what is still queued is judged again, and so is
+  what was skipped; pages that were fetched stay.
+- Nothing is left to do, and nothing could be fetched: what failed is tried again.
+
+Notes kept in the crawl directory: ``scope``, ``widened`` (hosts that seeds redirected to).
+Stats: ``frontier/resumed_pages``, ``frontier/seeds_joined``, ``frontier/scope_left``,
+``frontier/scope_entered``.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING
+
+from crawlproject.frontier.base import Candidate
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+    from scrapy.statscollectors import StatsCollector
+
+    from crawlproject.frontier.base import Frontier
+    from crawlproject.scope.scope import Scope
+
+logger = logging.getLogger(__name__)
+
+_SCOPE, _WIDENED = "scope", "widened"
+_SETTINGS = (
+    "SCOPE_MODE",
+    "SCOPE_ALLOW",
+    "SCOPE_INCLUDE",
+    "SCOPE_EXCLUDE",
+    "SCOPE_SEEDS_ONLY",
+    "SCOPE_MAX_REPEATED_SEGMENTS",
+    "SCOPE_MAX_QUERY_PARAMS",
+    "SCOPE_MAX_PAGES_PER_HOST",
+    "SCOPE_MAX_PAGES_PER_PREFIX",
+    "DEPTH_LIMIT",
+    "URLLENGTH_LIMIT",
+)
+
+
+def scope_text(settings: BaseSettings, seeds: list[str]) -> str:
+    """Everything that decides what is in scope, to be compared."""
+    values = {name: settings[name] for name in _SETTINGS}
+    return json.dumps({**values, "SEEDS": sorted(seeds)}, default=str, sort_keys=True)
+
+
+def begin(
+    frontier: Frontier, scope: Scope, seeds: list[str], text: str, stats: StatsCollector
+) -> None:
+    """Admit the seeds, to a frontier that may be in the middle of a crawl."""
+    counts = frontier.counts()
+    earlier = frontier.recall(_SCOPE)
+    for host in _widened(frontier):
+        scope.widen(host)
+    if earlier is not None:
+        pages = frontier.read().count_pages()
+        stats.set_value("frontier/resumed_pages", pages)
+        logger.info("Going on: %d pages so far, %d URLs are queued", pages, counts.open)
+        if earlier != text:
+            _rejudge(frontier, scope, stats)
+    frontier.remember(_SCOPE, text)
+    # All at once: where a seed stands in breadth-first order must not depend on how far the
+    # crawl of the one before has got.
+    admitted = frontier.admit(Candidate(seed) for seed in seeds)
+    if earlier is not None and admitted:
+        stats.set_value("frontier/seeds_joined", admitted)
+        logger.info("%d new seeds join", admitted)
+    if earlier is not None and frontier.exhausted() and not counts.done:
+        retried = frontier.retry_failed()
+        logger.info("Nothing could be fetched so far: %d URLs are tried again", retried)
+    frontier.commit()
+
+
+def keep_widened(frontier: Frontier, host: str) -> None:
+    """A seed has led to another host, which is in scope from now on."""
+    frontier.remember(_WIDENED, json.dumps([*_widened(frontier), host]))
+
+
+def _widened(frontier: Frontier) -> list[str]:
+    hosts: list[str] = json.loads(frontier.recall(_WIDENED) or "[]")
+    return hosts
+
+
+def _rejudge(frontier: Frontier, scope: Scope, stats: StatsCollector) -> None:
+    left, entered = frontier.rejudge(scope.reason)
+    stats.set_value("frontier/scope_left", left)
+    stats.set_value("frontier/scope_entered", entered)
+    logger.info(
+        "Seeds or scope have changed: %d queued URLs are out now, %d skipped ones are in",
+        left,
+        entered,
+    )

@@ -1,0 +1,82 @@
+"""A crawl directory made by hand, and the commands that look into it, run in this process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from scrapy.cmdline import execute
+
+from crawlproject.frontier.base import Candidate
+from crawlproject.frontier.database import connect
+from crawlproject.frontier.hosts import HostLimits
+from crawlproject.frontier.sqlite import SqliteFrontier
+from crawlproject.items import Page
+from crawlproject.records import PAGE, record_of
+from crawlproject.urls.canonical import host_of
+from tests.crawling import project_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SITE = "https://site.example"
+FETCHED_AT = "2026-11-16T02:23:31.500+00:00"
+
+
+class Crawl:
+    """A frontier, and a worker who knows what the site will answer."""
+
+    def __init__(self, folder: Path, *seeds: str, **options: Any) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.frontier = SqliteFrontier(
+            connect(folder),
+            host_of=host_of,
+            limits=lambda host: HostLimits(0, 9),
+            **options,
+        )
+        self.frontier.admit([Candidate(url(seed)) for seed in seeds or ("/",)])
+
+    def fetch(self, path: str, *links: str | Candidate, now: float = 0, **fields: Any) -> None:
+        """The next URL must be this one; its page links to others."""
+        lease = self.frontier.take(now)
+        assert lease is not None
+        assert lease.url == url(path)
+        lease.found = [Candidate(url(one)) if isinstance(one, str) else one for one in links]
+        page = Page(lease.url, 200, links=[found.url for found in lease.found])
+        page.content_type, page.bytes, page.fetch_ms = "text/html", 7936, 12
+        page.title, page.fetched_at = f"Page {path}", FETCHED_AT
+        for name, value in fields.items():
+            setattr(page, name, value)
+        lease.failed = page.error is not None
+        lease.records = [(PAGE, record_of(page))]
+        self.frontier.landed(lease, now)
+        self.frontier.finish(lease)
+
+    def redirect(self, path: str, target: str) -> None:
+        lease = self.frontier.take(0)
+        assert lease is not None
+        assert lease.url == url(path)
+        lease.redirect = url(target)
+        self.frontier.landed(lease, 0)
+        self.frontier.finish(lease)
+
+    def close(self) -> None:
+        self.frontier.close()
+
+
+def url(path: str) -> str:
+    return f"{SITE}{path}" if path.startswith("/") else path
+
+
+class Answer(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+def ask(capfd: pytest.CaptureFixture[str], *arguments: str | Path) -> Answer:
+    """Run a command of the project as a user does, but for the process."""
+    with pytest.raises(SystemExit) as end:
+        execute(["scrapy", *map(str, arguments)], project_settings())
+    assert isinstance(end.value.code, int)
+    return Answer(end.value.code, *capfd.readouterr())

@@ -1,0 +1,176 @@
+"""A crawl directory that can't be used gets one line, and is not touched."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlproject.errors import BadCrawlDirectory
+from crawlproject.frontier.database import (
+    DATABASE,
+    LOCK,
+    VERSION,
+    Claim,
+    check,
+    connect,
+    connect_to_read,
+)
+from tests.crawling import PROJECT, scrapy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def made(folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    connect(folder).close()
+    return folder / DATABASE
+
+
+def other_version(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+
+
+def other_program(path: Path) -> None:
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE cookies (name)")
+
+
+def not_sqlite(path: Path) -> None:
+    path.write_text("not a database, but longer than the header of one\n" * 9)
+
+
+def cut_off(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:50])
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "problem"),
+    [
+        (other_version, f"has format {VERSION + 1}, and this version of crawlproject has format"),
+        (other_program, "belongs to another program"),
+        (not_sqlite, "is damaged, or no crawl database"),
+        (cut_off, "is damaged, or no crawl database"),
+        (emptied, "is damaged, or no crawl database"),
+    ],
+)
+def test_what_is_not_ours_is_refused_and_left_as_it_is(
+    tmp_path: Path, spoil: object, problem: str
+) -> None:
+    path = made(tmp_path / "job")
+    assert callable(spoil)
+    spoil(path)
+    before = path.read_bytes()
+    for function in (check, connect_to_read):
+        with pytest.raises(BadCrawlDirectory, match=problem):
+            function(path.parent)
+    done = scrapy(
+        *("crawl", "site", "-a", "seed=http://127.0.0.1:9/", "-s", f"JOBDIR={path.parent}"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert problem in line
+    assert path.read_bytes() == before
+    assert [entry.name for entry in path.parent.iterdir()] == [DATABASE]
+
+
+def test_pages_that_are_damaged_end_a_crawl_with_one_line(tmp_path: Path) -> None:
+    path = made(tmp_path / "job")
+    content = path.read_bytes()
+    # The header is whole, and all that follows is not.
+    path.write_bytes(content[:8192] + b"\xff" * (len(content) - 8192))
+    output = tmp_path / "sitemap.json"
+    output.write_text("of yesterday")
+    done = scrapy(
+        *("crawl", "site", "-a", "seed=http://127.0.0.1:9/", "-s", f"JOBDIR={path.parent}"),
+        *("-O", str(output)),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert f"error: the crawl directory can't be used: '{path}' is damaged: " in done.stderr
+    assert output.read_text() == "of yesterday"
+
+
+@pytest.mark.parametrize("kind", ["file", "forbidden"])
+def test_a_jobdir_that_is_no_directory_to_write_in_gets_one_line(tmp_path: Path, kind: str) -> None:
+    job = tmp_path / "job"
+    if kind == "file":
+        job.write_text("")
+    elif os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    else:
+        job.mkdir(mode=0o500)
+    done = scrapy(
+        *("crawl", "site", "-a", "seed=http://127.0.0.1:9/", "-s", f"JOBDIR={job}"), cwd=tmp_path
+    )
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "can't use the crawl directory" in line
+
+
+def test_a_second_process_is_refused_while_the_first_lives_and_not_after(tmp_path: Path) -> None:
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from pathlib import Path\n"
+            "from crawlproject.frontier.database import Claim\n"
+            "claim = Claim(Path(sys.argv[1])); print('held', flush=True); input()",
+            str(tmp_path),
+        ],
+        cwd=PROJECT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert holder.stdout
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(
+            BadCrawlDirectory, match=f"in use by another crawl .process {holder.pid}"
+        ):
+            Claim(tmp_path)
+        done = scrapy(
+            *("crawl", "site", "-a", "seed=http://127.0.0.1:9/", "-s", f"JOBDIR={tmp_path}"),
+            cwd=tmp_path,
+        )
+        assert done.returncode == 2
+        (line,) = done.stderr.splitlines()
+        assert "is in use by another crawl" in line
+    finally:
+        holder.kill()
+        holder.communicate()
+    claim = Claim(tmp_path)
+    # Nor by the same process.
+    with pytest.raises(BadCrawlDirectory):
+        Claim(tmp_path)
+    claim.release()
+    Claim(tmp_path).release()
+    assert (tmp_path / LOCK).read_text() == ""
+
+
+def test_a_database_that_was_half_made_is_made_again(tmp_path: Path) -> None:
+    (tmp_path / f".{DATABASE}.new").write_bytes(b"half")
+    assert not check(tmp_path)
+    connect(tmp_path).close()
+    assert check(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [DATABASE]
+
+
+def test_a_directory_without_a_crawl_can_not_be_read(tmp_path: Path) -> None:
+    with pytest.raises(BadCrawlDirectory, match="there is no crawl in"):
+        connect_to_read(tmp_path)

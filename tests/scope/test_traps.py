@@ -1,0 +1,422 @@
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlproject.scope.traps import Budget, Traps
+from crawlproject.urls.canonical import canonicalize, host_of
+from tests.crawling import PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+SITE = "https://example.com"
+TOKEN = "8f14e45fceea167a5a36dedd4bea2543"
+TRAPS = Traps(max_repeated_segments=3, max_query_params=12, max_pages_per_prefix=300)
+
+
+# --- what is refused
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/a/a/a",
+        "/en/en/page",
+        "/2020/01/01/",
+        "/11/11/11/11/11",
+        "/a/b/a/b/a",
+        "/django/django/tree/main/django/contrib/admin/templates/admin",
+        "/scrapy/scrapy/tree/master/scrapy",
+        "/search?path=/a/a/a/a/a/a",
+        "/a//b//c",
+    ],
+)
+def test_a_path_may_repeat_itself_a_little(path: str) -> None:
+    assert TRAPS.reason(SITE + path) is None
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/a/a/a/a",
+        "/a/x/a/y/a/z/a.html/a",
+        "/a/b/a/b/a/b",
+        "/a/b/a/b/a/b/",
+        "/x/y/z/a/b/c/a/b/c",
+        "/page/2/page/3/page/4/page/5",
+        "/12345/12345/12345/12345",
+        "/a//b//c//d//",
+        "/a/a/a/a?x=1",
+    ],
+)
+def test_a_path_that_goes_round_in_circles_is_refused(path: str) -> None:
+    assert TRAPS.reason(SITE + path) == "repeated path: SCOPE_MAX_REPEATED_SEGMENTS=3"
+
+
+@pytest.mark.parametrize(
+    ("limit", "path", "is_refused"),
+    [
+        (1, "/a/b", False),
+        (1, "/a/b/a", True),
+        (1, "/2020/01/01/", False),
+        (2, "/a/a", False),
+        (2, "/a/b/a/b", True),
+        (2, "/a/x/y/b/a/b", False),
+        (0, "/a/b" * 50, False),
+    ],
+)
+def test_how_often_a_path_may_repeat_itself_is_a_setting(
+    limit: int, path: str, is_refused: bool
+) -> None:
+    assert (Traps(max_repeated_segments=limit).reason(SITE + path) is not None) is is_refused
+
+
+@pytest.mark.parametrize(
+    ("limit", "url", "is_refused"),
+    [
+        (2, f"{SITE}/?a=1&b=2", False),
+        (2, f"{SITE}/?a=1&b=2&c=3", True),
+        (2, f"{SITE}/a&b&c&d?a=1&b=2", False),
+        (0, f"{SITE}/?" + "&".join("abcdefghijklmnopqrst"), False),
+    ],
+)
+def test_a_url_with_too_many_parameters_is_refused(limit: int, url: str, is_refused: bool) -> None:
+    reason = "too many parameters: SCOPE_MAX_QUERY_PARAMS=2" if is_refused else None
+    assert Traps(max_query_params=limit).reason(url) == reason
+
+
+# --- what shares a budget
+
+
+def group(url: str) -> str | None:
+    budgets = TRAPS.budgets(canonicalize(url, SITE))
+    return budgets[0].group.removeprefix("prefix ") if budgets else None
+
+
+@pytest.mark.parametrize(
+    ("url", "prefix"),
+    [
+        # days
+        ("/cal/2026/11/16/", "/cal/"),
+        ("/cal/2026/11/16", "/cal/"),
+        ("/cal/2026/11/16.html", "/cal/"),
+        ("/cal/2026/11/16/index.html", "/cal/"),
+        ("/cal/16/11/2026", "/cal/"),
+        ("/cal/2026/nov/16", "/cal/"),
+        ("/cal/2026-11-16", "/cal/"),
+        ("/cal/16.11.2026/", "/cal/"),
+        ("/cal/2026-11/16", "/cal/"),
+        ("/cal/20261116", "/cal/"),
+        ("/2026/11/16/", "/"),
+        ("/cal/2026/11?day=16", "/cal/"),
+        ("/cal?date=2026-11-16", "/cal"),
+        ("/cal?date=2026-11-16T10:00:00Z", "/cal"),
+        ("/cal?date=11/16/2026", "/cal"),
+        ("/cal?date=11%2F16%2F2026", "/cal"),
+        ("/cal?d=20261116", "/cal"),
+        ("/cal?month=2026-11&room=2", "/cal"),
+        ("/cal?year=2026&month=11&day=16", "/cal"),
+        ("/cal/?y=2026&m=11&d=16", "/cal/"),
+        ("/view.php?view=day&time=1794787200", "/view.php?view=day"),
+        # views of them
+        ("/cal/2026/11/16/week", "/cal/"),
+        ("/cal/day/2026/11/16", "/cal/day/"),
+        ("/cal/year/2026/month/11/day/16", "/cal/year/"),
+        (
+            "/index.php?option=com_events&task=day&year=2026&month=11&day=16&Itemid=7",
+            "/index.php?Itemid=7&option=com_events&task=day",
+        ),
+        # facets
+        ("/shop?brand=a&color=b&size=c", "/shop"),
+        ("/shop;brand=a;color=b;size=c/list", "/shop/list"),
+        ("/shop?f[0]=a&f[1]=b&f[2]=c", "/shop"),
+        ("/shop?filter=red,small,cheap", "/shop"),
+        ("/shop?filter=red%7Csmall%7Ccheap", "/shop"),
+        ("/shop/7?brand=a&color=b&size=c", "/shop/7"),
+        ("/map?bbox=1.5,2,3,4", "/map"),
+        # numbers
+        ("/2/2/2/2/2", "/2/"),
+        ("/a/1/2/3/4", "/a/1/"),
+    ],
+)
+def test_urls_that_can_be_counted_up_share_the_budget_of_their_prefix(
+    url: str, prefix: str
+) -> None:
+    assert group(url) == f"example.com{prefix}"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/",
+        "/about",
+        "/2026/",
+        "/2026/11/",
+        "/2026/11/page/2/",
+        "/2026/11/16/some-title",
+        "/2026/11/16/some-title/?replies=1",
+        "/2026/11/16/1234567.html",
+        "/2026/11/1234567.html",
+        "/2026-11-16-some-title",
+        "/cal/123456/2026/11/16/",
+        "/viewtopic.php?f=2&t=12345&start=30",
+        "/viewtopic.php?f=2&t=123&start=30",
+        "/index.php?topic=1234.30&a=1&b=2",
+        "/thread/12?page=3&sort=up",
+        "/board/7/120/3",
+        "/user/12/album/34/photo/56",
+        "/index.php?option=content&view=article&id=7&catid=3&Itemid=4&lang=en",
+        f"/?id=7&tx_news%5Baction%5D=show&tx_news%5Bnews%5D=45&tx_news%5Bday%5D=4&cHash={TOKEN}",
+        "/item?id=20261116",
+        "/search?page=7&q=red+shoes",
+        "/shop?brand=a&color=b",
+        "/shop?brand=a&color=b&size=12345",
+        "/docs/1.2.3/",
+        "/law?cite=26.09.002",
+        "/w/index.php?title=Some,_thing,_else,_here&action=history",
+        "/item/6fa459ea-ee8a-3ca4-894e-db77e160355e",
+        "/item?id=6fa459ea-ee8a-3ca4-894e-db77e160355e&a=1&b=2&c=3",
+        f"/report.pdf?v={TOKEN}",
+        "/list/",
+        "/calendar/today",
+        "/a;b=1;c=2/d",
+        "/Foo_(bar)/baz",
+        "/a//2026/11",
+    ],
+)
+def test_what_names_a_page_has_no_budget(url: str) -> None:
+    assert group(url) is None
+
+
+@pytest.mark.parametrize(
+    ("url", "session"),
+    [
+        (f"/a/b?zenid={TOKEN}", "zenid="),
+        (f"/?id=1234567&osCsid={TOKEN[:26]}", "osCsid="),
+        (f"/2026/11/16/?s={TOKEN}", "s="),
+        ("/a?ref=q7m2k9xw4t8zb3vn5c1p6j0hrd", "ref="),
+        ("/a?ref=Zm9vYmFyMTIzNDU2Nzg5MHh5eg%3D%3D", "ref="),
+        ("/a?ref=aB3-xY7_Kq9wT2mZ5nL8", "ref="),
+        ("/a?ref=6fa459ea-ee8a-3ca4-894e-db77e160355e", "ref="),
+        (f"/a;ref={TOKEN}", "ref="),
+        (f"/shop/a;ref={TOKEN}/b", "ref="),
+        ("/(S(lit3py55t21z5v55vlm25s55))/a.aspx", "(S(...))"),
+    ],
+)
+def test_urls_with_a_session_share_a_budget_whatever_their_path(url: str, session: str) -> None:
+    assert group(url) == f"{session} on example.com"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "annual-report-2020-and-2021",
+        "review-of-iphone-12-pro-max-2020",
+        "annualreport2020financials",
+        "International_Standard_Book_Number",
+        "%D0%9C%D0%BE%D1%81%D0%BA%D0%B2%D0%B0",
+        "some+words+and+24+more",
+        "abcdefghijklmnopqrstuvwxyz",
+    ],
+)
+def test_words_are_no_session(value: str) -> None:
+    assert group(f"/search?q={value}") is None
+
+
+def test_a_budget_names_the_setting_and_the_group() -> None:
+    assert TRAPS.budgets(f"{SITE}:8080/calendar/2026/11/16/") == (
+        Budget(
+            "prefix example.com/calendar/",
+            300,
+            "prefix budget: SCOPE_MAX_PAGES_PER_PREFIX=300 for example.com/calendar/",
+        ),
+    )
+
+
+def test_every_url_draws_on_the_budget_of_its_host() -> None:
+    traps = Traps(max_pages_per_host=9, max_pages_per_prefix=3)
+    host = Budget("host example.com", 9, "host budget: SCOPE_MAX_PAGES_PER_HOST=9 for example.com")
+    assert traps.budgets(f"{SITE}/about") == (host,)
+    assert traps.budgets("http://example.com:81/") == (host,)
+    assert [budget.pages for budget in traps.budgets(f"{SITE}/?a=1&b=2&c=3")] == [9, 3]
+    assert traps.budgets("http://[::1]:80/")[0].group == "host ::1"
+
+
+def test_without_limits_nothing_is_refused_and_nothing_has_a_budget() -> None:
+    url = f"{SITE}/a/a/a/a/a/2026/11/16?zenid={TOKEN}&a=1&b=2&c=3"
+    assert Traps().reason(url) is None
+    assert Traps().budgets(url) == ()
+
+
+# --- what a crawl meets
+
+
+def pages_of(seed: str, links_of: Callable[[str], Iterable[str]]) -> int:
+    """How many pages a breadth-first crawl without any other limit fetches."""
+    seen = {seed}
+    queue = deque(seen)
+    drawn: Counter[str] = Counter()
+    pages = 0
+    while queue:
+        page = queue.popleft()
+        pages += 1
+        for link in links_of(page):
+            url = canonicalize(link, page)
+            if url in seen:
+                continue
+            seen.add(url)
+            budgets = TRAPS.budgets(url)
+            if TRAPS.reason(url) or any(drawn[each.group] >= each.pages for each in budgets):
+                continue
+            drawn.update(each.group for each in budgets)
+            queue.append(url)
+    return pages
+
+
+@pytest.mark.parametrize(
+    "pattern", ["/cal/%Y/%m/%d/", "/cal?date=%Y-%m-%d", "/cal?d=%d&m=%m&y=%Y", "/cal/%Y%m%d.html"]
+)
+def test_an_endless_calendar_ends(pattern: str) -> None:
+    days = {f"{SITE}/": date(2026, 11, 16)}
+
+    def links_of(page: str) -> Iterable[str]:
+        for step in (-365, -30, -7, -1, 1, 7, 30, 365):
+            day = days[page] + timedelta(step)
+            link = day.strftime(pattern)
+            days[canonicalize(link, page)] = day
+            yield link
+
+    assert pages_of(f"{SITE}/", links_of) == 301
+
+
+def test_facets_end() -> None:
+    def links_of(page: str) -> Iterable[str]:
+        chosen = dict(param.split("=") for param in page.partition("?")[2].split("&") if param)
+        for facet in ("brand", "color", "price", "size"):
+            for value in range(10):
+                params = {**chosen, facet: str(value)}
+                yield "/shop?" + "&".join(f"{key}={params[key]}" for key in params)
+
+    # All of one and of two facets, and 300 of the others.
+    assert pages_of(f"{SITE}/shop", links_of) == 1 + 40 + 600 + 300
+
+
+def test_sessions_in_every_link_end() -> None:
+    chance = random.Random(7)
+
+    def links_of(page: str) -> Iterable[str]:
+        session = f"{chance.getrandbits(128):032x}"
+        return [f"/page-{number}?zen={session}" for number in range(20)]
+
+    assert pages_of(f"{SITE}/", links_of) == 301
+
+
+@pytest.mark.parametrize(
+    ("links", "pages"),
+    [(["a/"], 4), (["a/b/"], 3), (["a/", "b/"], 49), (["a/", "b/", "c/"], 388)],
+)
+@pytest.mark.parametrize("seed", [f"{SITE}/", f"{SITE}/x/y/"])
+def test_paths_that_grow_end(seed: str, links: list[str], pages: int) -> None:
+    assert pages_of(seed, lambda page: links) == pages
+
+
+def test_numbers_that_grow_end() -> None:
+    assert pages_of(f"{SITE}/", lambda page: ["1/", "2/", "3/"]) < 1_000
+
+
+# --- laws
+
+SEGMENTS = st.one_of(
+    st.text("abcdef0123456789-._~!$&'()*+,;=:@%", max_size=12),
+    st.sampled_from(["2026", "11", "16", "2026-11-16", "day", "nov", "12345", "1.html", ";a=1"]),
+)
+PARAMS = st.one_of(
+    st.text("abcdef0123456789-._~!$()*+,;=:@/?%[]|", max_size=40),
+    st.builds(
+        "{}={}".format,
+        st.sampled_from(["id", "date", "time", "a", "s", "view", "x%5By%5D", "[", "%5B", ""]),
+        st.sampled_from(["1", "12345", "2026-11-16", "20261116", TOKEN, "", "a,b,c", "99999999"]),
+    ),
+)
+PATHS = st.lists(SEGMENTS, max_size=9).map("/".join)
+QUERIES = st.lists(PARAMS, max_size=16).map("&".join)
+
+
+def a_url(path: str, query: str) -> str:
+    return canonicalize(f"{SITE}/{path}?{query}")
+
+
+@given(PATHS, QUERIES)
+def test_every_url_has_an_answer(path: str, query: str) -> None:
+    url = a_url(path, query)
+    reason = TRAPS.reason(url)
+    assert reason is None or "SCOPE_MAX" in reason
+    for budget in TRAPS.budgets(url):
+        assert budget.pages == 300
+        assert host_of(url) in budget.group
+        assert budget.reason.startswith("prefix budget: SCOPE_MAX_PAGES_PER_PREFIX=300 for ")
+
+
+@given(st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="#")))
+def test_no_text_after_the_host_is_too_odd(rest: str) -> None:
+    TRAPS.reason(f"{SITE}/{rest}")
+    TRAPS.budgets(f"{SITE}/{rest}")
+
+
+@given(PATHS, QUERIES)
+def test_the_same_url_is_always_in_the_same_group(path: str, query: str) -> None:
+    url = a_url(path, query)
+    fresh = Traps(max_pages_per_prefix=300)
+    assert TRAPS.budgets(url) == TRAPS.budgets(url) == fresh.budgets(url)
+
+
+@given(st.dates(date(1900, 1, 1), date(2099, 12, 31)), st.sampled_from(["%Y/%m/%d", "%Y%m%d"]))
+def test_every_day_is_in_the_group_of_its_calendar(day: date, spelling: str) -> None:
+    assert group("/cal/" + day.strftime(spelling)) == "example.com/cal/"
+    assert group("/cal?day=" + day.strftime(spelling)) == "example.com/cal"
+
+
+# A number that is neither small nor, with eight digits, a date.
+IDS = st.integers(10_000, 10**15).filter(lambda number: len(str(number)) != 8).map(str)
+
+
+@given(PATHS, QUERIES, IDS, st.sampled_from(["{}", "{}.html"]), st.booleans())
+def test_a_url_with_an_id_is_in_no_prefix_group(
+    path: str, query: str, number: str, spelling: str, in_path: bool
+) -> None:
+    if in_path:
+        url = a_url(f"{spelling.format(number)}/{path.lstrip('/.')}", query)
+        # The path can go back over it.
+        if f"/{spelling.format(number)}" not in url:
+            return
+    else:
+        url = a_url(path, f"{query}&nr={number}")
+    # A session has a group of its own.
+    assert all(" on example.com" in budget.group for budget in TRAPS.budgets(url))
+
+
+@given(PATHS)
+def test_a_name_at_the_end_of_a_path_is_in_no_group(path: str) -> None:
+    url = a_url(f"{path.replace(';', '')}/some-title", "")
+    assert TRAPS.budgets(url) == ()
+
+
+def test_the_settings_are_documented_where_the_reasons_send_the_reader() -> None:
+    settings = (PROJECT / "docs" / "settings.md").read_text()
+    for reason in (
+        TRAPS.reason(f"{SITE}/a/a/a/a"),
+        TRAPS.reason(f"{SITE}/?{'&'.join('abcdefghijklm')}"),
+        TRAPS.budgets(f"{SITE}/?a=1&b=2&c=3")[0].reason,
+        Traps(max_pages_per_host=1).budgets(SITE + "/")[0].reason,
+    ):
+        assert reason is not None
+        name = reason.partition(": ")[2].partition("=")[0]
+        assert f"`{name}`" in settings

@@ -1,0 +1,59 @@
+"""Sites without an end, the same in every run.* Only the standard library.
+
+calendar          /calendar/2026/11/16/: every day links to its neighbours, by day, month, year
+calendar-query    the same as /calendar?date=2026-11-16
+facets            /shop?brand=1&color=2&size=3: eight filters of nine values, in any combination
+sessions          /s/page-1?zenid=…: twenty pages, with another session at every request
+relative          /more/more/…: links that grow by being relative
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from hashlib import md5
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+Fields = dict[str, Any]
+FILTERS = ("brand", "color", "size", "price", "sort", "stock", "style", "year")
+
+
+def fields_of(kind: str, target: str) -> Fields | None:
+    """The page at ``target``, or None where the trap has none."""
+    path, _, query = target.partition("?")
+    if kind == "calendar" and path.startswith("/calendar/"):
+        return _calendar(path[10:].strip("/").replace("/", "-"), "/calendar/{:%Y/%m/%d}/")
+    if kind == "calendar-query" and path == "/calendar":
+        return _calendar(dict(parse_qsl(query)).get("date", ""), "/calendar?date={:%Y-%m-%d}")
+    if kind == "facets" and path == "/shop":
+        return {"links": [*_facets(dict(parse_qsl(query)))]}
+    if kind == "sessions" and path.startswith("/s/page-"):
+        return {"links": [*_sessions(target)]}
+    if kind == "relative" and path.startswith("/more/"):
+        return {"links": ["more/", "less/"]}
+    return None
+
+
+def _calendar(day: str, link: str) -> Fields | None:
+    try:
+        today = date.fromisoformat(day)
+    except ValueError:
+        return None
+    steps = [timedelta(days=sign * days) for sign in (-1, 1) for days in (1, 2, 7, 30, 365)]
+    return {
+        "links": [link.format(today + step) for step in steps if 1 < (today + step).year < 9000]
+    }
+
+
+def _facets(chosen: dict[str, str]) -> list[str]:
+    others = [(name, value) for name in FILTERS for value in "123456789"]
+    return [
+        "/shop?" + urlencode(sorted({**chosen, name: value}.items()))
+        for name, value in others
+        if chosen.get(name) != value
+    ]
+
+
+def _sessions(target: str) -> list[str]:
+    session = md5(target.encode(), usedforsecurity=False).hexdigest()
+    return [f"/s/page-{number}?zenid={session}" for number in range(1, 21)]
