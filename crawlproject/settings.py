@@ -138,6 +138,8 @@ STATS_DUMP = True
 
 DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "crawlproject.frontier.leases.LeaseGuard": 10,
+    "crawlproject.monitoring.traffic.Traffic": 850,
+    "scrapy.downloadermiddlewares.stats.DownloaderStats": None,
     # The frontier asks for robots.txt, and the scope keeps to its hosts.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,

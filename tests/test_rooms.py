@@ -77,6 +77,8 @@ PURE = (
     "frontier/graph.py",
     "frontier/levels.py",
     "frontier/redirects.py",
+    "politeness/excerpt.py",
+    "politeness/retry_after.py",
     "spiders/values.py",
     "api/order.py",
     "exports/cells.py",

@@ -5,8 +5,8 @@
 - ``pages_csv``: a table for spreadsheets, sorted.
 - ``sitemap_xml``: a sitemap for search engines (sitemaps.org), sorted.
 
-Below them: ``sorted_pages`` (what the sorted ones share), ``spill`` (sorting on disk),
-``records`` (any item as plain values) and ``files`` (what a feed's file can do).
+Below them: ``feeds`` (from the crawl directory to the formats), ``sorted_pages`` (what the
+sorted ones share), ``spill`` (sorting on disk) and ``files`` (what a feed's file can do).
 
 A *page* is an item that has a ``url`` and a ``status_code``. Other items, which a team's
 spider or pipeline may bring, are never lost: each format says where they go.

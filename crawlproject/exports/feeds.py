@@ -11,6 +11,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
 from scrapy.extensions.feedexport import FeedExporter, ItemFilter
 
 from crawlproject.exports.base import WRITE_ERRORS
@@ -60,6 +61,9 @@ class Feeds(FeedExporter):
             for item in self._items(frontier.read()):
                 super().item_scraped(item, spider)
         self.slots += appended
+        if not self.slots:
+            # Every item would cost a task, for nothing.
+            self.crawler.signals.disconnect(self.item_scraped, signals.item_scraped)
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
         self._kinds.setdefault(f"{type(item).__module__}.{type(item).__qualname__}", type(item))

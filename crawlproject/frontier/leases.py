@@ -6,6 +6,7 @@ fetched, and tells the frontier when the server's answer is complete. ``LeaseMid
 the pipelines: the page, its links and the end of the lease are one step.
 
 Meta keys: reads ``lease``; writes ``fetch_started`` and ``fetch_ms``.
+Stats: ``downloader/request_count``.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ FETCH_MS = "fetch_ms"
 class LeaseGuard:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._stats = crawler.stats
         crawler.signals.connect(self._started, signals.request_reached_downloader)
         crawler.signals.connect(self._landed, signals.request_left_downloader)
 
@@ -56,6 +58,7 @@ class LeaseGuard:
 
     def _started(self, request: Request) -> None:
         request.meta[FETCH_STARTED] = now()
+        self._stats.inc_value("downloader/request_count")
 
     def _landed(self, request: Request) -> None:
         lease = request.meta.get(LEASE)

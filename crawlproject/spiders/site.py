@@ -226,8 +226,12 @@ class SiteSpider(CrawlSpider):
 
     def _failed(self, lease: Lease, error: BaseException) -> Page:
         page = page_of(lease)
-        page.error = INTERNAL if lease.host in self.scope.refused_hosts else error_of(error)
+        page.error = INTERNAL if self._is_refused(lease) else error_of(error)
         return self._report(page, lease)
+
+    def _is_refused(self, lease: Lease) -> bool:
+        refused = self.scope.refused_hosts
+        return bool(refused) and host_of(lease.fetch_url) in refused
 
     def _report(self, page: Page, lease: Lease) -> Page:
         lease.failed = page.error is not None
