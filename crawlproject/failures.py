@@ -20,6 +20,15 @@ A detail may follow after a colon.
 
 from __future__ import annotations
 
+import errno
+
+from aiohttp import (
+    ClientConnectorError,
+    ClientOSError,
+    ClientPayloadError,
+    ClientSSLError,
+    ServerDisconnectedError,
+)
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
@@ -29,21 +38,13 @@ from scrapy.exceptions import (
     IgnoreRequest,
     ResponseDataLossError,
 )
-from twisted.internet.error import ConnectError, ConnectionDone, ConnectionLost
-from twisted.internet.error import TimeoutError as ConnectTimeoutError
-from twisted.web.client import ResponseFailed
 
 _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (DownloadTimeoutError, "timeout"),
-    (ConnectTimeoutError, "timeout"),
     (CannotResolveHostError, "dns"),
-    (DownloadConnectionRefusedError, "connection refused"),
     # The only ones who cancel a download are the size limits.
     (DownloadCancelledError, "too large"),
     (ResponseDataLossError, "truncated"),
-    (ConnectionLost, "connection lost"),
-    (ConnectionDone, "connection lost"),
-    (ConnectError, "connection lost"),
     (OSError, "connection lost"),
 )
 
@@ -76,7 +77,7 @@ def error_of(exception: BaseException) -> str:
     """The word for a failed download."""
     if isinstance(exception, Verdict):
         return exception.error
-    if isinstance(exception, DownloadFailedError):
+    if isinstance(exception, DownloadFailedError | DownloadConnectionRefusedError):
         return _failed_download(exception)
     for kind, error in _KINDS:
         if isinstance(exception, kind):
@@ -87,14 +88,17 @@ def error_of(exception: BaseException) -> str:
     return f"unreadable: {type(exception).__name__}"
 
 
-def _failed_download(exception: DownloadFailedError) -> str:
-    """Scrapy puts one name on what Twisted tells apart."""
+def _failed_download(exception: BaseException) -> str:
+    """Scrapy puts two names on what aiohttp tells apart."""
     cause = exception.__cause__
-    if not isinstance(cause, ResponseFailed):
-        return "connection lost"
-    errors = [failure.value for failure in cause.reasons]
-    if any(type(error).__module__.startswith(("OpenSSL", "service_identity")) for error in errors):
+    if cause is None:
+        is_refused = isinstance(exception, DownloadConnectionRefusedError)
+        return "connection refused" if is_refused else "connection lost"
+    if isinstance(cause, ClientSSLError):
         return "tls"
-    if any(isinstance(error, ConnectionLost | ConnectionDone | OSError) for error in errors):
+    if isinstance(cause, ClientConnectorError):
+        is_refused = cause.os_error.errno == errno.ECONNREFUSED
+        return "connection refused" if is_refused else "connection lost"
+    if isinstance(cause, ClientOSError | ServerDisconnectedError | ClientPayloadError):
         return "connection lost"
     return "unreadable: not HTTP"

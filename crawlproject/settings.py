@@ -44,7 +44,6 @@ SCOPE_MAX_QUERY_PARAMS = 12  # parameters of a URL, at most; 0: no limit
 SCOPE_FOLLOW_SEED_REDIRECTS = True  # a seed that redirects to another host takes it into scope
 DEPTH_LIMIT = 16  # links from a seed, at most; 0: no limit
 URLLENGTH_LIMIT = 2083  # characters; longer URLs are skipped; 0: no limit
-TWISTED_DNS_RESOLVER = "crawlproject.scope.resolver.GuardedResolver"
 
 # --- frontier: what is known, and what is next
 
@@ -106,6 +105,7 @@ REFERER_ENABLED = False
 HTTPERROR_ALLOW_ALL = True
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
+ASYNCIO_EVENT_LOOP: str | None = None  # for scrapy crawl: uvloop's, where it is installed
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 # One page makes one item, and Scrapy starts this many tasks for each response.
 CONCURRENT_ITEMS = 1

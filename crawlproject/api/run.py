@@ -18,7 +18,6 @@ from crawlproject.api.caller import CONTENT, CallerSpider, Functions, use_functi
 from crawlproject.errors import BadArgument
 from crawlproject.frontier import frontier_of
 from crawlproject.items import Page
-from crawlproject.scope.resolver import GuardedResolver
 from crawlproject.spiders import arguments
 
 if TYPE_CHECKING:
@@ -164,8 +163,6 @@ class _Crawl:
         )
         use_functions(crawler, functions)
         crawler.signals.connect(self._page_done, signals.item_scraped)
-        if not isinstance(reactor.installed().nameResolver, GuardedResolver):
-            GuardedResolver.from_crawler(crawler, reactor.installed()).install_on_reactor()
         try:
             if not self._wants_stop:
                 await runner.crawl(crawler)

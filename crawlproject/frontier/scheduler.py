@@ -212,6 +212,8 @@ class FrontierScheduler(BaseScheduler):
         meta[LEASE] = lease
         meta["download_slot"] = lease.host
         meta["depth"] = lease.depth
+        # The frontier's spelling is the one that was meant.
+        meta["verbatim_url"] = True
         if lease.attempts:
             meta["retry_times"] = lease.attempts
         # What is in flight when the crawl's time is up is cut off, and stays queued.

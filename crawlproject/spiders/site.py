@@ -12,7 +12,6 @@ from crawlproject.failures import Verdict, error_of
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
 from crawlproject.pages.read import is_readable, page_of, read_page
-from crawlproject.scope.resolver import guard
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
 from crawlproject.scope.traps import Traps
 from crawlproject.spiders import arguments, resume
@@ -95,7 +94,6 @@ class SiteSpider(CrawlSpider):
                 max_pages_per_prefix=settings.getint("SCOPE_MAX_PAGES_PER_PREFIX"),
             ),
         )
-        guard(scope)
         canonicalize = canonicalizer_from(settings)
         token = settings["ROBOTSTXT_USER_AGENT"] or product_token(settings["USER_AGENT"])
         spider = super().from_crawler(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
+from scrapy.utils.defer import deferred_f_from_coro_f
 
-from crawlproject.scope import resolver
-from crawlproject.scope.resolver import guard, is_refused
+from crawlproject.scope.resolver import GuardedResolver, is_refused
 from crawlproject.scope.scope import Mode, Scope
-
-
-@pytest.fixture(autouse=True)
-def only_scopes_of_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resolver, "_scopes", set())
 
 
 @pytest.mark.parametrize(
@@ -31,18 +29,25 @@ def test_a_name_may_lead_inside_only_when_a_seed_is_there(
     seed: str, name: str, address: str, refused: bool
 ) -> None:
     scope = Scope([seed], mode=Mode.ANY)
-    guard(scope)
-    assert is_refused(name, address) is refused
+    assert is_refused(scope, name, address) is refused
     assert scope.refused_hosts == ({name} if refused else set())
 
 
 def test_a_seed_that_resolves_inside_opens_the_inside_for_the_others() -> None:
     scope = Scope(["http://intranet.example/"], mode=Mode.ANY)
-    guard(scope)
-    assert is_refused("wiki.example", "10.0.0.6")
-    assert not is_refused("intranet.example", "10.0.0.5")
-    assert not is_refused("wiki.example", "10.0.0.6")
+    assert is_refused(scope, "wiki.example", "10.0.0.6")
+    assert not is_refused(scope, "intranet.example", "10.0.0.5")
+    assert not is_refused(scope, "wiki.example", "10.0.0.6")
 
 
-def test_other_programs_resolve_what_they_like() -> None:
-    assert not is_refused("anything.example", "127.0.0.1")
+async def resolved(scope: Scope | None, name: str) -> list[str]:
+    crawler: Any = SimpleNamespace(spider=SimpleNamespace(scope=scope))
+    return [result["host"] for result in await GuardedResolver(crawler).resolve(name)]
+
+
+@deferred_f_from_coro_f
+async def test_a_name_is_resolved_for_one_crawl_and_not_for_another() -> None:
+    with pytest.raises(OSError, match="localhost leads into a private network"):
+        await resolved(Scope(["https://example.com/"]), "localhost")
+    for scope in (Scope(["http://127.0.0.1/"]), None):
+        assert await resolved(scope, "localhost") == ["127.0.0.1"]

@@ -92,7 +92,7 @@ async def test_odd_html_is_a_page_like_any_other(site: SiteFactory, body: bytes)
     ("raw", "error"),
     [
         ("SSH-2.0-OpenSSH_9.2\r\n", "unreadable: not HTTP"),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "truncated"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "unreadable: not HTTP"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", "truncated"),
     ],
 )
