@@ -6,8 +6,10 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from scrapy.settings import default_settings
 from scrapy.utils.misc import load_object
 
+from crawlproject import settings as project
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.spiders.arguments import ARGUMENTS
 
@@ -16,7 +18,13 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-_CLASSES = ("FRONTIER_GATEKEEPER", "SCHEDULER", "DUPEFILTER_CLASS", "REQUEST_FINGERPRINTER_CLASS")
+_CLASSES = (
+    "FRONTIER_GATEKEEPER",
+    "SCHEDULER",
+    "DUPEFILTER_CLASS",
+    "REQUEST_FINGERPRINTER_CLASS",
+    "ROBOTSTXT_PARSER",
+)
 _CLASS_DICTIONARIES = (
     "ITEM_PIPELINES",
     "DOWNLOADER_MIDDLEWARES",
@@ -34,6 +42,21 @@ def check_options(rest: Sequence[str]) -> None:
         hint = f"; did you mean -a {nearest[0]}=…?" if nearest else "; --help lists the options"
         kind = "option" if part.startswith("-") else "argument"
         raise BadInput(f"unknown {kind} {part!r}{hint}")
+
+
+def check_setting_names(given: Sequence[str]) -> None:
+    """Raise BadInput for ``-s`` with a name that is almost, but not quite, a setting.
+
+    A name that resembles none may belong to a team's own component.
+    """
+    known = {name for name in (*vars(default_settings), *vars(project)) if name.isupper()}
+    for pair in given:
+        name = pair.partition("=")[0].strip()
+        if name in known:
+            continue
+        nearest = get_close_matches(name.upper(), known, n=1, cutoff=0.8)
+        if nearest:
+            raise BadInput(f"unknown setting {name!r}; did you mean -s {nearest[0]}=…?")
 
 
 def check_components(settings: BaseSettings) -> None:

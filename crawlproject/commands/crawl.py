@@ -5,6 +5,7 @@
 | 0 | finished, or stopped on purpose (Ctrl-C, timeout, max_pages): all outputs are complete |
 | 1 | no seed could be fetched, or an output or the crawl directory could not be written |
 | 2 | bad arguments: nothing was fetched |
+| 130 | stopped at once, by a second Ctrl-C: no output was written |
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import argparse
 import gc
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.conf import feed_process_params_from_cli
 
-from crawlproject.commands.checks import check_components, check_options
+from crawlproject.commands.checks import check_components, check_options, check_setting_names
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.exports.feeds import Feeds
 from crawlproject.exports.outputs import check_appended, check_outputs
@@ -57,6 +58,7 @@ class Command(crawl.Command):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
+            check_setting_names(opts.set)
             appended = self._take_appended(opts)
             super().process_options(args, opts)
             # Before Scrapy sets up the log by it.
@@ -150,13 +152,12 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:
     if bootstrap_failed:
         return 1
     if "finish_reason" not in stats:
-        print("Stopped before the first request: nothing was written.", file=sys.stderr)
-        return 0
+        return _cut_short(crawler, stats)
     if problem := _storage_problem(crawler):
-        complain(
-            f"the crawl directory can't be used: {problem}. No output was written; what is in "
-            "the crawl directory is safe, and the same command goes on from there"
+        goes_on = (
+            "; the same command goes on from what is there" if crawler.settings["JOBDIR"] else ""
         )
+        complain(f"the crawl directory can't be used: {problem}. No output was written{goes_on}")
         return 1
     feeds = crawler.get_extension(Feeds)
     if feeds is not None and feeds.failures:
@@ -167,11 +168,34 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:
         complain("an output could not be stored: the log says which")
         return 1
     failures: dict[str, str] = getattr(crawler.spider, "seed_failures", {})
-    if failures and not stats.get("spider/seeds_fetched") and stats["finish_reason"] != "shutdown":
+    if failures and stats["finish_reason"] != "shutdown" and not _has_fetched_a_seed(crawler):
         for seed, error in list(failures.items())[:10]:
             complain(f"the seed {seed} could not be fetched: {explain(error)}")
         return 1
     return 0
+
+
+def _cut_short(crawler: Crawler, stats: dict[str, Any]) -> int:
+    """A second Ctrl-C, or one before anything had begun."""
+    if not stats.get("downloader/request_count"):
+        print("Stopped before the first request: nothing was written.", file=sys.stderr)
+        return 0
+    jobdir = crawler.settings["JOBDIR"]
+    kept = f"is in {jobdir}: the same command goes on" if jobdir else "is lost (no JOBDIR)"
+    print(
+        f"Stopped at once: no output was written. What was fetched {kept}.",
+        file=sys.stderr,
+    )
+    return 130
+
+
+def _has_fetched_a_seed(crawler: Crawler) -> bool:
+    """In this run, or in an earlier one."""
+    if crawler.stats.get_value("spider/seeds_fetched"):
+        return True
+    with suppress(LookupError):
+        return frontier_of(crawler).read().has_fetched_a_seed()
+    return False
 
 
 def _storage_problem(crawler: Crawler) -> str | None:

@@ -63,6 +63,8 @@ class SitemapXmlExporter(SortedPagesExporter):
         super().__init__(file, **options)
         self._max_urls = max_urls
         self._max_bytes = max_bytes
+        # How many URLs the sitemap has.
+        self.written = 0
         # Of the first URL; where the parts are when no seed says it.
         self._origin = ""
 
@@ -129,6 +131,7 @@ class SitemapXmlExporter(SortedPagesExporter):
             file.write(entry)
             count, size = count + 1, size + len(entry)
         file.write(_URLSET_END)
+        self.written += count
         return count, overflow
 
     def _write_parts(

@@ -73,6 +73,7 @@ class SortedPagesExporter(PageExporter):
         """Take what a crawl directory has, instead of what is given item by item."""
         self._reader = reader
         self.started_at = reader.started_at() or self.started_at
+        self.seeds = reader.seeds() or self.seeds
 
     def take(self, item: Any) -> None:
         record = record_of(item)

@@ -31,7 +31,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
     from crawlproject.frontier.reading import Reader
     from crawlproject.records import Record
@@ -173,8 +173,12 @@ class Frontier(Protocol):
     def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
         """Judge the URLs skipped for ``reason`` again, and say how many came in."""
 
-    def rejudge(self, judge: Callable[[str], str | None]) -> tuple[int, int]:
-        """Judge by another scope what is queued or was skipped: how many left, and came in."""
+    def rejudge(
+        self, judge: Callable[[str], str | None], lasting: Sequence[str] = LASTING
+    ) -> tuple[int, int]:
+        """Judge by another scope what is queued or was skipped, but for ``lasting`` reasons: how
+        many left, and came in.
+        """
 
     def retry_failed(self) -> int:
         """Queue again what has failed."""

@@ -53,6 +53,10 @@ class PageBudget:
     def answered(self, number: int, answer: int) -> None:
         self._answers[number] = answer
 
+    def last_answered(self) -> Key | None:
+        """Of those that have answered, the last in turn."""
+        return max((key for key in self._turns if key[2] in self._answers), default=None)
+
     def is_next(self, number: int) -> bool:
         return bool(self._turns) and self._turns[0][2] == number
 

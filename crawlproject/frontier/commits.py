@@ -18,19 +18,30 @@ from crawlproject.frontier.redirects import loop_of
 from crawlproject.records import PAGE, is_page
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crawlproject.frontier.base import Lease
     from crawlproject.frontier.entry import Entry
     from crawlproject.frontier.store import Store
     from crawlproject.records import Record
 
 _NO_LIMIT = 2**62
+# Links of a page that are looked up together: fewer than the cache holds.
+_AT_ONCE = 4096
 
 
 class Commits(Queues):
     def __init__(
-        self, store: Store, *, capacity: int | None, max_redirects: int, **options: Any
+        self,
+        store: Store,
+        *,
+        capacity: int | None,
+        max_redirects: int,
+        judge: Callable[[str], str | None] | None,
+        **options: Any,
     ) -> None:
         super().__init__(store, **options)
+        self._judge = judge
         self._capacity = capacity or _NO_LIMIT
         self._max_redirects = max_redirects
         # Answers whose links wait: for room, or for their turn.
@@ -70,9 +81,21 @@ class Commits(Queues):
             self._waiting -= 1
             url, text = self._store.take_answer(number)
             entry = self._store.by_id(url)
-            self._commit_answer(entry, from_text(text, entry))
+            lease = from_text(text, entry)
+            lease.found = [self._judged_again(candidate) for candidate in lease.found]
+            self._commit_answer(entry, lease)
+
+    def _judged_again(self, candidate: Candidate) -> Candidate:
+        """By the scope of now: it may have changed while the answer waited."""
+        if self._judge is None:
+            return candidate
+        reason = self._judge(candidate.url)
+        if reason is None and candidate.reason == NOFOLLOW:
+            reason = NOFOLLOW
+        return Candidate(candidate.url, reason)
 
     def _commit_answer(self, entry: Entry, lease: Lease) -> None:
+        self._requests.pop(entry.id, None)
         if lease.redirect is not None:
             self._move(entry, State.DONE)
             self._commit_redirect(entry, lease.redirect)
@@ -88,11 +111,12 @@ class Commits(Queues):
         self._fill_budget()
 
     def _commit_links(self, entry: Entry, found: list[Candidate]) -> list[int]:
-        self._store.expect(candidate.url for candidate in found)
         get = self._store.get
         step = entry.way.step(entry)
         links = []
-        for candidate in found:
+        for number, candidate in enumerate(found):
+            if number % _AT_ONCE == 0:
+                self._store.expect(link.url for link in found[number : number + _AT_ONCE])
             child = get(candidate.url)
             if child is None:
                 child = self._meet(candidate, step)
@@ -113,8 +137,9 @@ class Commits(Queues):
         for kind, record in records:
             if kind == PAGE and record["url"] == entry.url and not has_page:
                 has_page = True
-                as_found = links and record["links"] == [found.url for found in links[0]]
-                self._store.add_page(entry, record, links[1] if links and as_found else None)
+                found, ids = links or (None, None)
+                as_found = found is not None and record["links"] == [link.url for link in found]
+                self._store.add_page(entry, record, ids, as_found=as_found)
             elif links is not None:
                 page = record["url"] if is_page(record) else None
                 self._store.add_item(entry, kind, page, record)

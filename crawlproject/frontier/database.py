@@ -37,6 +37,8 @@ VERSION = 1
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
+# What is larger takes too long to be read through before a crawl.
+_CHECKED_BYTES = 128 * 1024 * 1024
 _CACHE_KIB = 64 * 1024
 
 SCHEMA = """
@@ -123,9 +125,14 @@ class Claim:
                 f"the crawl directory {str(folder)!r} is in use by another crawl{process}: "
                 "wait for its end, stop it, or use another JOBDIR"
             ) from None
-        file.truncate(0)
-        file.write(f"{os.getpid()}\n")
-        file.flush()
+        try:
+            file.truncate(0)
+            file.write(f"{os.getpid()}\n")
+            file.flush()
+        except OSError as error:
+            raise BadCrawlDirectory(
+                f"can't write in the crawl directory {str(folder)!r}: {error.strerror}"
+            ) from None
         self._file = file
 
     def release(self) -> None:
@@ -162,6 +169,23 @@ def check(folder: Path) -> bool:
             f"{VERSION}: {advice}"
         )
     return True
+
+
+def check_content(folder: Path) -> None:
+    """Raise BadCrawlDirectory if the database is damaged, as far as that is soon found out."""
+    path = folder / DATABASE
+    try:
+        with closing(connect_to_read(folder)) as connection:
+            if path.stat().st_size <= _CHECKED_BYTES:
+                (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+                if verdict != "ok":
+                    raise sqlite3.DatabaseError(verdict)
+    except (sqlite3.Error, OSError) as error:
+        problem = " ".join(str(error).split())
+        raise BadCrawlDirectory(
+            f"{str(path)!r} is damaged: {problem}; move it away, or use another JOBDIR; "
+            "it was not touched"
+        ) from None
 
 
 def connect(folder: Path, *, is_lasting: bool = True) -> sqlite3.Connection:
@@ -219,4 +243,7 @@ def _make(path: Path) -> None:
         connection.executescript(
             f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {SCHEMA}"
         )
+    for ending in ("-wal", "-shm"):
+        # Of a database that somebody has deleted.
+        path.with_name(path.name + ending).unlink(missing_ok=True)
     draft.replace(path)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, State
 from crawlproject.frontier.census import Census
 from crawlproject.frontier.entry import NOT_KEPT
+from crawlproject.records import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,7 +108,8 @@ class LinkGraph(ABC):
         """``reason`` may name the rule too, after a colon."""
         word, _, rule = reason.partition(": ")
         self._move(entry, State.SKIPPED, word)
-        entry.rule = rule or None
+        # A pattern may hold what no encoding can write.
+        entry.rule = encodable(rule) or None
 
     def _move(self, entry: Entry, state: State, reason: str | None = None) -> None:
         self._census.move(entry, state, reason)

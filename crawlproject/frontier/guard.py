@@ -36,7 +36,7 @@ def guarded(
                 return otherwise
             try:
                 return method(self, *args, **kwargs)
-            except sqlite3.Error as error:
+            except (sqlite3.Error, UnicodeError) as error:
                 self.fail(str(error))
                 return otherwise
 

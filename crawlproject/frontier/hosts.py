@@ -98,6 +98,8 @@ class HostGate(Generic[T]):
         self._waiting: list[tuple[float, int, Host]] = []
         self._tickets = 0
         self._now = float("-inf")
+        # When a host that is new here may be asked first.
+        self.not_before = float("-inf")
 
     def __len__(self) -> int:
         return len(self._hosts)
@@ -116,6 +118,7 @@ class HostGate(Generic[T]):
         if host is None:
             limits = self._limits(name)
             host = Host(len(self._hosts) + 1, name, limits, throttled=limits.start_delay)
+            host.ready_at = self.not_before
             self._hosts[name] = host
             self._changed(host)
         return host

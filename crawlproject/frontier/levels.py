@@ -87,6 +87,13 @@ class Levels:
             self._changed.add(budget.group)
         return None
 
+    def give_back(self, entry: Entry) -> None:
+        """An entry that had its place in its budgets goes without having been fetched."""
+        for budget in self._budgets(entry.url) if self._budgets else ():
+            if self._spent.get(budget.group, 0) > 0:
+                self._spent[budget.group] -= 1
+                self._changed.add(budget.group)
+
     @property
     def has_changes(self) -> bool:
         return bool(self._changed)

@@ -30,36 +30,61 @@ if TYPE_CHECKING:
 HOSTNAME, DOMAIN = "hostname", "domain"
 
 
+# Crawl directories that were claimed when the command line was checked.
+_claimed: dict[Path, database.Claim] = {}
+
+
 def open_frontier(crawler: Crawler) -> Frontier:
     """Raises BadCrawlDirectory."""
-    settings = crawler.settings
-    jobdir = settings["JOBDIR"]
-    if jobdir:
-        folder = Path(jobdir)
-        database.check(folder)
-        claim = database.Claim(folder)
-        try:
-            frontier = _frontier(database.connect(folder), crawler)
-        except sqlite3.Error as error:
-            # Scrapy is on its way already: let it find that there is nothing to do.
-            frontier = _frontier(database.connect_to_memory(), crawler)
-            frontier.fail(f"{str(folder / database.DATABASE)!r} is damaged: {error}")
-        frontier.when_closed(claim.release)
-        return frontier
-    folder = Path(tempfile.mkdtemp(prefix="crawl-"))
-    # Nobody goes on from there, so nothing is spent on a power failure.
-    frontier = _frontier(database.connect(folder, is_lasting=False), crawler)
-    # Not when it is closed: whoever has crawled may still ask what was found.
-    weakref.finalize(frontier, shutil.rmtree, folder, ignore_errors=True)
-    return frontier
+    jobdir = crawler.settings["JOBDIR"]
+    return _open_lasting(Path(jobdir), crawler) if jobdir else _open_temporary(crawler)
 
 
 def check_crawl_directory(settings: BaseSettings) -> None:
     """Raise BadCrawlDirectory for a JOBDIR that can't be used, before anything is set up."""
     if settings["JOBDIR"]:
         folder = Path(settings["JOBDIR"])
+        if database.check(folder):
+            database.check_content(folder)
+        # It stays so until the crawl ends: of two that start at once, one is told here.
+        _claimed[folder.resolve()] = database.Claim(folder)
+
+
+def _open_lasting(folder: Path, crawler: Crawler) -> Frontier:
+    claim = _claimed.pop(folder.resolve(), None)
+    if claim is None:
         database.check(folder)
-        database.Claim(folder).release()
+        claim = database.Claim(folder)
+    path = folder / database.DATABASE
+    try:
+        frontier = _frontier(database.connect(folder), crawler)
+        frontier.watch(path)
+    except (sqlite3.Error, OSError) as error:
+        frontier = _dead(crawler, f"{str(path)!r} can't be opened: {error}")
+    frontier.when_closed(claim.release)
+    return frontier
+
+
+def _open_temporary(crawler: Crawler) -> Frontier:
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="crawl-"))
+    except OSError as error:
+        return _dead(crawler, f"no temporary directory can be made: {error.strerror}")
+    try:
+        # Nobody goes on from there, so nothing is spent on a power failure.
+        frontier = _frontier(database.connect(folder, is_lasting=False), crawler)
+    except (sqlite3.Error, OSError) as error:
+        frontier = _dead(crawler, f"{str(folder)!r} can't be written: {error}")
+    # Not when it is closed: whoever has crawled may still ask what was found.
+    weakref.finalize(frontier, shutil.rmtree, folder, ignore_errors=True)
+    return frontier
+
+
+def _dead(crawler: Crawler, problem: str) -> SqliteFrontier:
+    """Scrapy is on its way already: let it find that there is nothing to do."""
+    frontier = _frontier(database.connect_to_memory(), crawler)
+    frontier.fail(problem)
+    return frontier
 
 
 def _frontier(connection: sqlite3.Connection, crawler: Crawler) -> SqliteFrontier:
@@ -81,6 +106,7 @@ def _frontier(connection: sqlite3.Connection, crawler: Crawler) -> SqliteFrontie
         and settings["SCOPE_MODE"] != "any"
         and len(settings.getlist("SEEDS")) > 1,
         batch=settings.getint("FRONTIER_COMMIT_PAGES"),
+        judge=None if scope is None else scope.reason,
     )
 
 

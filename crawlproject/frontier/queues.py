@@ -45,13 +45,14 @@ class Queues(LinkGraph):
         if budget is not None:
             self._budget = PageBudget(budget, restore.within(database))
             self._beyond = restore.beyond(database)
-        self._delayed = restore.delayed(database, now)
+        self._delayed = restore.delayed(database)
         heapify(self._delayed)
         self._gate: HostGate[Entry] = HostGate(
             limits, self._resolve, store.queue, store.change_host
         )
         for host in restore.hosts(database, limits, now):
             self._gate.restore(host)
+        self._gate.not_before = restore.not_before(database, now)
 
     def _queue_unassigned(self) -> None:
         """Give hosts what has none: an ordered run does so only within the budget."""
@@ -60,6 +61,19 @@ class Queues(LinkGraph):
         ):
             self._queue_at_host(self._store.by_id(number))
             self._store.flush_if_large()
+
+    def _let_in_before_answers(self) -> None:
+        """What has answered and waits for its turn was let in: so were all before it."""
+        last = None if self._budget is None else self._budget.last_answered()
+        if self._budget is None or last is None:
+            return
+        for number in self._store.ids(
+            "waits = 2 AND state = 0 AND (depth, rank, id) < (?, ?, ?) ORDER BY depth, rank", *last
+        ):
+            entry = self._store.by_id(number)
+            self._stop_waiting(entry)
+            self._budget.let_in(entry.key)
+            self._queue_at_host(entry)
 
     def _queue_due(self, now: float) -> None:
         """Queue what was to wait until now."""

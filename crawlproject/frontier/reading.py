@@ -6,6 +6,7 @@ For the outputs at the end of a crawl, and for commands that look at one, also w
 from __future__ import annotations
 
 import json
+import sqlite3
 from array import array
 from datetime import datetime
 from functools import lru_cache
@@ -16,11 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlproject.frontier.base import Skip
 from crawlproject.frontier.entry import Way
 from crawlproject.frontier.redirects import sources_of
-from crawlproject.frontier.store import ADDED_FIELDS, STARTED_AT
+from crawlproject.frontier.store import ADDED_FIELDS, SEEDS, STARTED_AT
 from crawlproject.records import PAGE
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
 
     from crawlproject.records import Record
@@ -80,21 +80,20 @@ class Reader:
         for kind, text in self.database.execute(
             "SELECT kind, record FROM items WHERE page IS NULL ORDER BY record, kind"
         ):
-            yield kind, json.loads(text)
+            yield kind, _record(text)
 
     def started_at(self) -> datetime | None:
         """When the first run began."""
-        row = self.database.execute(
-            "SELECT value FROM notes WHERE name = ?", (STARTED_AT,)
-        ).fetchone()
-        return None if row is None else datetime.fromisoformat(row[0])
+        note = self._note(STARTED_AT)
+        return None if note is None else datetime.fromisoformat(note)
+
+    def seeds(self) -> list[str]:
+        """The seeds of all runs."""
+        return list(json.loads(self._note(SEEDS) or "[]"))
 
     def added_fields(self) -> set[str]:
         """The names of the fields that pipelines have added to pages."""
-        row = self.database.execute(
-            "SELECT value FROM notes WHERE name = ?", (ADDED_FIELDS,)
-        ).fetchone()
-        return set() if row is None else set(json.loads(row[0]))
+        return set(json.loads(self._note(ADDED_FIELDS) or "[]"))
 
     def skips(self) -> Iterator[Skip]:
         for url, reason, rule, depth, referrer in self.database.execute(
@@ -102,6 +101,10 @@ class Reader:
             "LEFT JOIN urls r ON r.id = u.referrer WHERE u.state = 4 ORDER BY u.url"
         ):
             yield Skip(url, reason, depth, referrer, rule)
+
+    def has_fetched_a_seed(self) -> bool:
+        row = self.database.execute("SELECT 1 FROM urls WHERE depth = 0 AND state = 2 LIMIT 1")
+        return row.fetchone() is not None
 
     def depths(self) -> dict[int, int]:
         """How many pages are at which depth."""
@@ -127,18 +130,23 @@ class Reader:
             )
         ]
 
+    def _note(self, name: str) -> str | None:
+        row = self.database.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
     def _page(self, number: int, with_links: bool) -> Record:
         url, depth, hops, referrer, text, links = self.database.execute(
             "SELECT u.url, u.depth, u.hops, u.referrer, p.record, p.links "
             "FROM pages p JOIN urls u USING (id) WHERE p.id = ?",
             (number,),
         ).fetchone()
-        record: Record = json.loads(text)
+        record = _record(text)
         if "links" not in record and with_links:
             record["links"] = [] if links is None else self.links_of(links)
         elif not with_links:
-            inline = record.pop("links", ())
-            record["outlinks"] = len(inline) if links is None else len(links) // _LINK_BYTES
+            inline = record.pop("links", None)
+            packed = 0 if links is None else len(links) // _LINK_BYTES
+            record["outlinks"] = packed if inline is None else len(inline)
         record["depth"] = depth
         record["referrer"] = None if referrer is None else self.url_of(referrer)
         record["redirected_from"] = list(sources_of(Node(number, url, Way(depth, hops)), self))
@@ -148,10 +156,19 @@ class Reader:
         kind, text = self.database.execute(
             "SELECT kind, record FROM items WHERE id = ?", (number,)
         ).fetchone()
-        return kind, json.loads(text)
+        return kind, _record(text)
 
     def _url_of(self, number: int) -> str:
-        url: str = self.database.execute("SELECT url FROM urls WHERE id = ?", (number,)).fetchone()[
-            0
-        ]
-        return url
+        row = self.database.execute("SELECT url FROM urls WHERE id = ?", (number,)).fetchone()
+        if row is None:
+            raise sqlite3.DatabaseError(f"no URL has the number {number}")
+        return str(row[0])
+
+
+def _record(text: str) -> Record:
+    """A record, as it was written; what is none was not written by us."""
+    try:
+        record: Record = json.loads(text)
+    except ValueError as error:
+        raise sqlite3.DatabaseError(f"a record is no JSON: {error}") from None
+    return record

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from crawlproject.frontier.base import ROBOTS, ROBOTS_UNREACHABLE
 from crawlproject.frontier.entry import Wait
 from crawlproject.frontier.hosts import Host
 from crawlproject.frontier.rows import STATES
@@ -18,23 +19,32 @@ if TYPE_CHECKING:
 
 # Why a request of a spider's own is not made after a restart.
 NOT_KEPT = "request not kept"
+# The note that says before when no host that is new is asked.
+_NOT_BEFORE = "not before"
 # The note that says what a host is: a hostname, or a registered domain.
 _HOSTS_BY = "hosts by"
 # No wait is longer, or the clock has been put back since.
 _LONGEST_WAIT = 86_400.0
 
 
-def requeue(database: sqlite3.Connection, *, ordered: bool, hosts_by: str) -> None:
+def requeue(database: sqlite3.Connection, *, ordered: bool, hosts_by: str, now: float) -> None:
     """Queue again what was leased when the last run ended, unless it was answered."""
     database.execute("BEGIN IMMEDIATE")
     row = database.execute("SELECT value FROM notes WHERE name = ?", (_HOSTS_BY,)).fetchone()
     if row is not None and row[0] != hosts_by:
         # Other hosts now: each URL is given to the one that it belongs to.
         database.execute("UPDATE urls SET host = NULL WHERE state < 2")
+        # Nobody knows which of the new ones the old holds concern: all of them.
+        (latest,) = database.execute("SELECT max(ready_at) FROM hosts").fetchone()
+        if latest is not None:
+            database.execute(
+                "INSERT OR REPLACE INTO notes VALUES (?, ?)", (_NOT_BEFORE, str(latest))
+            )
     database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (_HOSTS_BY, hosts_by))
     database.execute(
         "UPDATE urls SET state = 0 WHERE state = 1 AND id NOT IN (SELECT url FROM answers)"
     )
+    database.execute("UPDATE urls SET due = ?1 WHERE due > ?1", (now + _LONGEST_WAIT,))
     # A request that could not be written down is in nobody's memory any more.
     database.execute(
         "UPDATE urls SET state = 4, reason = ?, due = NULL, waits = NULL "
@@ -65,7 +75,8 @@ def within(database: sqlite3.Connection) -> int:
     """How many pages of a budget are spent."""
     number: int = database.execute(
         "SELECT count(*) FROM urls WHERE state = 3 OR (state = 2 AND target IS NULL) "
-        "OR (state = 4 AND id IN (SELECT id FROM pages))"
+        "OR (state = 4 AND reason IN (?, ?))",
+        (ROBOTS, ROBOTS_UNREACHABLE),
     ).fetchone()[0]
     return number
 
@@ -90,10 +101,16 @@ def answers(database: sqlite3.Connection, budget: PageBudget | None) -> int:
     return len(rows)
 
 
-def delayed(database: sqlite3.Connection, now: float) -> list[tuple[float, int]]:
+def not_before(database: sqlite3.Connection, now: float) -> float:
+    """When a host that is not known yet may be asked first."""
+    row = database.execute("SELECT value FROM notes WHERE name = ?", (_NOT_BEFORE,)).fetchone()
+    return float("-inf") if row is None else min(float(row[0]), now + _LONGEST_WAIT)
+
+
+def delayed(database: sqlite3.Connection) -> list[tuple[float, int]]:
     """What is queued, but not before some time."""
     return [
-        (min(due, now + _LONGEST_WAIT), number)
+        (due, number)
         for due, number in database.execute(
             "SELECT due, id FROM urls WHERE due IS NOT NULL AND state = 0"
         )

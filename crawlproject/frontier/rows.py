@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import Any
 
 from crawlproject.frontier.base import State
@@ -53,6 +54,13 @@ def values_of(entry: Entry) -> tuple[Any, ...]:
     )
 
 
+def state_of(code: int) -> State:
+    try:
+        return STATES[code]
+    except IndexError:
+        raise sqlite3.DatabaseError(f"no state has the number {code}") from None
+
+
 def entry_from(row: tuple[Any, ...]) -> Entry:
     number, url, referrer_url, state, host, depth, hops, referrer, rank, reason, rule, *rest = row
     fetch_url, verdict, attempts, bounces, due, waits, target, fewest, blocked, request = rest
@@ -61,7 +69,7 @@ def entry_from(row: tuple[Any, ...]) -> Entry:
         url=url,
         way=Way(depth, hops, referrer_url or "", referrer or 0),
         rank=rank,
-        state=STATES[state],
+        state=state_of(state),
         reason=reason,
         rule=rule,
         host=host or 0,

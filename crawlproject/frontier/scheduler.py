@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from datetime import UTC, datetime
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from scrapy import signals
@@ -81,7 +82,6 @@ class FrontierScheduler(BaseScheduler):
         self._questions: set[asyncio.Future[None]] = set()
         self._beginning = 0
         self._alarm: tuple[float, CallLaterResult] | None = None
-        self._unfiltered = 0
         # Leases asked for in this turn of the event loop.
         self._given = 0
         self._is_stopping = False
@@ -173,8 +173,8 @@ class FrontierScheduler(BaseScheduler):
             return True
         url = identity(request, self._canonicalizer)
         if request.dont_filter:
-            self._unfiltered += 1
-            url = f"{url}#{self._unfiltered}"
+            # Not a number: an earlier run may have had it.
+            url = f"{url}#{token_hex(8)}"
         elif self._is_duplicate(request, url):
             self._dupefilter.log(request, self._spider)
             return False

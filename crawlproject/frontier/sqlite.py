@@ -22,7 +22,7 @@ from crawlproject.frontier.base import (
     State,
 )
 from crawlproject.frontier.commits import Commits
-from crawlproject.frontier.entry import Entry, Way
+from crawlproject.frontier.entry import Entry, Wait, Way
 from crawlproject.frontier.guard import guarded
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redirects import sources_of
@@ -30,7 +30,8 @@ from crawlproject.frontier.store import Store
 from crawlproject.records import is_page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from crawlproject.frontier.base import Counts, Robots, Skip
     from crawlproject.frontier.hosts import Host, HostLimits
@@ -64,9 +65,10 @@ class SqliteFrontier(Commits):
         max_redirects: int = 20,
         seeds_first: bool = False,
         batch: int = 1,
+        judge: Callable[[str], str | None] | None = None,
         seen: Seen | None = None,
     ) -> None:
-        restore.requeue(database, ordered=budget is not None, hosts_by=hosts_by)
+        restore.requeue(database, ordered=budget is not None, hosts_by=hosts_by, now=now)
         super().__init__(
             Store(database, seen),
             host_of=host_of,
@@ -78,9 +80,12 @@ class SqliteFrontier(Commits):
             capacity=capacity,
             max_redirects=max_redirects,
             seeds_first=seeds_first,
+            judge=judge,
         )
         self.failure: str | None = None
         self._when_closed: Callable[[], None] = lambda: None
+        # A file that must stay there.
+        self._file: Path | None = None
         self._batch = batch
         self._unbatched = 0
         # Hosts are numbered: those up to here are known to the store for good.
@@ -93,10 +98,10 @@ class SqliteFrontier(Commits):
     def _go_on(self) -> None:
         """Do what would have been done next if the last run had gone on."""
         self._release_levels()
+        self._let_in_before_answers()
         self._fill_budget()
         if self._budget is None:
             self._queue_unassigned()
-        self._commit_what_fits()
 
     # --- what comes in
 
@@ -123,30 +128,38 @@ class SqliteFrontier(Commits):
         return self._census.queued - queued
 
     @guarded((0, 0))
-    def rejudge(self, judge: Callable[[str], str | None]) -> tuple[int, int]:
-        left = entered = 0
-        for number in self._store.ids("state = 0 AND depth > 0"):
+    def rejudge(
+        self, judge: Callable[[str], str | None], lasting: Sequence[str] = LASTING
+    ) -> tuple[int, int]:
+        left = 0
+        entered = []
+        # Not what a spider asks for itself: no scope was asked about it.
+        for number in self._store.ids("state = 0 AND depth > 0 AND request IS NULL"):
             entry = self._store.by_id(number)
             reason = judge(entry.url)
             if reason is None and self._is_too_deep(entry.way):
                 reason = self._too_deep
             if reason is not None:
+                if entry.waits is not Wait.LEVEL:
+                    self._levels.give_back(entry)
                 self._stop_waiting(entry)
                 entry.due = None
                 self._skip(entry, reason)
                 left += 1
             self._store.flush_if_large()
         for number in self._store.ids(
-            f"state = 4 AND reason NOT IN ({', '.join('?' * len(LASTING))})", *LASTING
+            f"state = 4 AND reason NOT IN ({', '.join('?' * len(lasting))}) ORDER BY depth, url",
+            *lasting,
         ):
             entry = self._store.by_id(number)
             if judge(entry.url) is None and not self._is_too_deep(entry.way):
                 self._enter(entry)
-                entered += entry.reason is None
+                entered.append(number)
             self._store.flush_if_large()
         self._release_levels()
         self._fill_budget()
-        return left, entered
+        # A budget may have turned some away again.
+        return left, sum(self._store.by_id(number).reason is None for number in entered)
 
     @guarded(0)
     def retry_failed(self) -> int:
@@ -155,6 +168,7 @@ class SqliteFrontier(Commits):
         )
         for number in numbers:
             entry = self._store.by_id(number)
+            self._store.drop_page(entry)
             entry.attempts = entry.bounces = 0
             entry.verdict = None
             self._move(entry, State.QUEUED)
@@ -166,6 +180,8 @@ class SqliteFrontier(Commits):
 
     @guarded(None)
     def take(self, now: float) -> Lease | None:
+        if self._waiting:
+            self._commit_what_fits()
         self._queue_due(now)
         taken = self._gate.take(now)
         if taken is None:
@@ -261,6 +277,9 @@ class SqliteFrontier(Commits):
     @guarded(None)
     def commit(self) -> None:
         self._unbatched = 0
+        if self._file is not None and not self._file.exists():
+            self.fail(f"{str(self._file)!r} is gone")
+            return
         if self._levels.has_changes:
             self._store.begin()
             self._levels.flush()
@@ -274,6 +293,10 @@ class SqliteFrontier(Commits):
 
     def when_closed(self, call: Callable[[], None]) -> None:
         self._when_closed = call
+
+    def watch(self, file: Path) -> None:
+        """Fail when the file of the database is gone: what is written then is lost."""
+        self._file = file
 
     def close(self) -> None:
         self.commit()

@@ -17,7 +17,7 @@ from crawlproject.frontier.base import Robots, State
 from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.rows import INSERT, SELECT, UPDATE, entry_from, values_of
 from crawlproject.frontier.seen import Seen, fingerprint
-from crawlproject.records import PAGE_FIELDS
+from crawlproject.records import PAGE_FIELDS, encodable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # The note that has the names of the fields that pipelines have added to pages.
 ADDED_FIELDS = "added fields"
+# The one that has the seeds of all runs.
+SEEDS = "seeds"
 # The one that says when the first run began.
 STARTED_AT = "started at"
 
@@ -75,7 +77,8 @@ class Store:
             entry = self._old.get(url) or self._pinned.get(url)
             if entry is None:
                 self._look_up([url])
-                return self._young.get(url)
+                # What was found may have been the one that filled a generation.
+                return self._young.get(url) or self._old.get(url)
             self._keep(entry)
         return entry
 
@@ -154,8 +157,8 @@ class Store:
         self.flush()
         return self.database.execute(
             "SELECT depth, rank, id FROM urls WHERE state = 0 AND due IS NULL AND waits IS NULL "
-            "AND host = ? AND (depth, rank) > (?, ?) ORDER BY depth, rank LIMIT ?",
-            (host.id, *host.horizon[:2], size) if host.horizon else (host.id, -1, 0, size),
+            "AND host = ? AND (depth, rank, id) > (?, ?, ?) ORDER BY depth, rank, id LIMIT ?",
+            (host.id, *(host.horizon or (-1, 0, 0)), size),
         ).fetchall()
 
     # --- hosts, pages, links
@@ -163,9 +166,13 @@ class Store:
     def change_host(self, host: Host) -> None:
         self._hosts[host.id] = host
 
-    def add_page(self, entry: Entry, record: Record, links: list[int] | None) -> None:
-        """Keep a page. Its links, when they are ids of entries, need not be in the record."""
-        if links is not None:
+    def add_page(
+        self, entry: Entry, record: Record, links: list[int] | None, *, as_found: bool
+    ) -> None:
+        """Keep a page, and where it leads to, as ids of entries. When these are the links that it
+        is to show, they need not be in the record.
+        """
+        if as_found:
             record = {name: value for name, value in record.items() if name != "links"}
         if not self._fields.issuperset(record):
             self._fields.update(record)
@@ -175,6 +182,7 @@ class Store:
         self._pages.append((entry.id, encode(record), packed))
 
     def add_item(self, entry: Entry | None, kind: str, page: str | None, record: Record) -> None:
+        page = page and encodable(page)
         self._items.append((entry.id if entry else None, kind, page, encode(record)))
 
     def links_of(self, entry: Entry) -> array[int]:
@@ -208,6 +216,11 @@ class Store:
             row = self.database.execute(query.format("WHERE id = ?"), (number,)).fetchone()
         self.database.execute("DELETE FROM answers WHERE id = ?", (row[0],))
         return row[1], row[2]
+
+    def drop_page(self, entry: Entry) -> None:
+        self.flush()
+        self.begin()
+        self.database.execute("DELETE FROM pages WHERE id = ?", (entry.id,))
 
     # --- what else is kept
 

@@ -68,6 +68,8 @@ class Ending:
     dropped: int = 0
     exceptions: int = 0
     earlier: Earlier | None = None
+    # The crawl directory, if it lasts.
+    directory: str | None = None
 
 
 def headline(ending: Ending) -> str:
@@ -76,7 +78,14 @@ def headline(ending: Ending) -> str:
     pages = plural(tally.pages, "page") if tally.pages else "no page"
     subject = f" of {_subject(ending.subject)}" if ending.subject else ""
     time = f" in {duration(ending.seconds)}" if ending.seconds is not None else ""
-    return f"Crawled {pages}{subject}{time}{_verdict(tally)}."
+    return f"Crawled {pages}{subject}{_share(ending)}{time}{_verdict(tally)}."
+
+
+def _share(ending: Ending) -> str:
+    """How many of the pages are this run's, when there are others."""
+    if ending.earlier is None or not ending.earlier.pages:
+        return ""
+    return f", {ending.tally.pages - ending.earlier.pages:,} of them now,"
 
 
 def notes(ending: Ending) -> list[str]:
@@ -187,24 +196,29 @@ def _volume(ending: Ending) -> str | None:
 def _continuation(earlier: Earlier | None) -> str | None:
     if earlier is None:
         return None
-    parts = [f"{plural(earlier.pages, 'page')} were there from before"]
-    if earlier.pages == 1:
-        parts = ["1 page was there from before"]
+    parts = []
     if earlier.seeds_joined:
         parts.append(f"{plural(earlier.seeds_joined, 'new seed')} joined")
-    if earlier.scope_left or earlier.scope_entered:
-        parts.append(
-            f"by the changed scope {plural(earlier.scope_left, 'queued URL')} went out "
-            f"and {plural(earlier.scope_entered, 'skipped URL')} came in"
-        )
-    return f"Went on with an earlier crawl: {'; '.join(parts)}."
+    if earlier.scope_left:
+        left = plural(earlier.scope_left, "queued URL")
+        parts.append(f"{left} went out by the changed scope")
+    if earlier.scope_entered:
+        entered = plural(earlier.scope_entered, "skipped URL")
+        parts.append(f"{entered} came in by the changed scope")
+    return f"Went on with an earlier crawl{': ' if parts else ''}{'; '.join(parts)}."
 
 
 def _early_end(ending: Ending) -> str | None:
     untried = ending.counts.open
     rest = f"{plural(untried, 'URL')} {'was' if untried == 1 else 'were'} not tried"
     parts = [_cause(ending), rest if untried else None]
-    return "; ".join(part for part in parts if part) + "." if any(parts) else None
+    if not any(parts):
+        return None
+    sentence = "; ".join(part for part in parts if part) + "."
+    if untried and ending.directory:
+        larger = " with a larger max_pages" if ending.reason == "finished" else ""
+        sentence += f" The same command{larger} goes on ({ending.directory})."
+    return sentence
 
 
 def _cause(ending: Ending) -> str | None:

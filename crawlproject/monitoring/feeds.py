@@ -64,7 +64,7 @@ def _file(slot: FeedSlot) -> File:
     content = plural(slot.itemcount, "page")
     if isinstance(slot.exporter, SitemapXmlExporter):
         # It leaves out what a search engine should not know.
-        content = f"the fit ones of {content}"
+        content = f"{slot.exporter.written:,} of {content}"
     return File(display_name(slot.uri), content)
 
 

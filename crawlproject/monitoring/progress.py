@@ -59,6 +59,8 @@ class Progress:
         self._deepest = 0
         self._speed = Speed()
         self._started_at = 0.0
+        # When the crawl goes on: pages are this run's, and so are failures.
+        self._failed_before = 0
         self._is_writing = False
         self._line = Text()
         self._live: Live | None = None
@@ -93,6 +95,7 @@ class Progress:
             # Another crawl of this process draws already, and two lines would tear.
             return
         self._started_at = self._clock()
+        self._failed_before = self._counts().failed
         self._live = Live(
             get_renderable=lambda: self._line,
             console=self._console,
@@ -140,7 +143,7 @@ class Progress:
         return State(
             pages=self._pages,
             queued=counts.queued,
-            failed=counts.failed,
+            failed=counts.failed - self._failed_before,
             pages_per_second=self._speed.update(now, self._pages),
             depth=self._deepest,
             elapsed_seconds=elapsed,

@@ -66,8 +66,8 @@ class Summary:
         if frontier is None:
             return
         counts = frontier.counts()
-        if counts.done or counts.failed or counts.open:
-            pages = frontier.read().count_pages()
+        pages = frontier.read().count_pages()
+        if self._crawler.settings["JOBDIR"] and (pages or counts.open):
             print(
                 f"Going on with the crawl in {self._crawler.settings['JOBDIR']}: "
                 f"{plural(pages, 'page')} so far, {plural(counts.open, 'URL')} queued.",
@@ -120,10 +120,12 @@ class Summary:
             broken=list(self._tally.first_broken),
             files=self._feeds.files(self._crawler.get_extension(FeedExporter), stats.get_stats()),
             limits=self._limits,
+            directory=self._crawler.settings["JOBDIR"] or None,
             dropped=stats.get_value("item_dropped_count", 0),
             exceptions=stats.get_value("spider_exceptions/count", 0),
         )
         if (frontier := self._frontier()) is not None:
+            ending.subject = frontier.read().seeds() or ending.subject
             ending.earlier = earlier_from(stats)
             if ending.earlier is not None:
                 ending.tally = _tally_of(frontier)

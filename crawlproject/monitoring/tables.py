@@ -68,7 +68,7 @@ class _Artist:
             )
         if ending.broken:
             yield self._broken()
-        if ending.counts.skipped:
+        if skipped(ending):
             yield self._skipped()
         if ending.files:
             yield self._files()

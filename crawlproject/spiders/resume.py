@@ -6,7 +6,8 @@
   what was skipped; pages that were fetched stay.
 - Nothing is left to do, and nothing could be fetched: what failed is tried again.
 
-Notes kept in the crawl directory: ``scope``, ``widened`` (hosts that seeds redirected to).
+Notes kept in the crawl directory: ``scope``, ``seeds``, ``widened`` (hosts that seeds
+redirected to).
 Stats: ``frontier/resumed_pages``, ``frontier/seeds_joined``, ``frontier/scope_left``,
 ``frontier/scope_entered``.
 """
@@ -17,7 +18,14 @@ import json
 import logging
 from typing import TYPE_CHECKING
 
-from crawlproject.frontier.base import Candidate
+from crawlproject.frontier.base import (
+    LASTING,
+    NOFOLLOW,
+    ROBOTS,
+    ROBOTS_UNREACHABLE,
+    Candidate,
+)
+from crawlproject.frontier.store import SEEDS
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -41,6 +49,8 @@ _SETTINGS = (
     "SCOPE_MAX_PAGES_PER_PREFIX",
     "DEPTH_LIMIT",
     "URLLENGTH_LIMIT",
+    "URLS_RESPECT_NOFOLLOW",
+    "ROBOTSTXT_OBEY",
 )
 
 
@@ -63,8 +73,10 @@ def begin(
         stats.set_value("frontier/resumed_pages", pages)
         logger.info("Going on: %d pages so far, %d URLs are queued", pages, counts.open)
         if earlier != text:
-            _rejudge(frontier, scope, stats)
+            _rejudge(frontier, scope, _lasting(text), stats)
     frontier.remember(_SCOPE, text)
+    all_seeds = dict.fromkeys([*frontier.read().seeds(), *seeds])
+    frontier.remember(SEEDS, json.dumps(list(all_seeds)))
     # All at once: where a seed stands in breadth-first order must not depend on how far the
     # crawl of the one before has got.
     admitted = frontier.admit(Candidate(seed) for seed in seeds)
@@ -73,8 +85,18 @@ def begin(
         logger.info("%d new seeds join", admitted)
     if earlier is not None and frontier.exhausted() and not counts.done:
         retried = frontier.retry_failed()
+        stats.set_value("frontier/resumed_pages", 0)
         logger.info("Nothing could be fetched so far: %d URLs are tried again", retried)
     frontier.commit()
+
+
+def _lasting(text: str) -> list[str]:
+    """The reasons that still hold: unless the user does not want to hear of them any more."""
+    wishes = json.loads(text)
+    lifted = set() if wishes["URLS_RESPECT_NOFOLLOW"] else {NOFOLLOW}
+    if not wishes["ROBOTSTXT_OBEY"]:
+        lifted |= {ROBOTS, ROBOTS_UNREACHABLE}
+    return [reason for reason in LASTING if reason not in lifted]
 
 
 def keep_widened(frontier: Frontier, host: str) -> None:
@@ -87,8 +109,8 @@ def _widened(frontier: Frontier) -> list[str]:
     return hosts
 
 
-def _rejudge(frontier: Frontier, scope: Scope, stats: StatsCollector) -> None:
-    left, entered = frontier.rejudge(scope.reason)
+def _rejudge(frontier: Frontier, scope: Scope, lasting: list[str], stats: StatsCollector) -> None:
+    left, entered = frontier.rejudge(scope.reason, lasting)
     stats.set_value("frontier/scope_left", left)
     stats.set_value("frontier/scope_entered", entered)
     logger.info(

@@ -75,6 +75,19 @@ def test_a_crawl_writes_several_outputs_and_ends_with_0(site: SiteFactory, tmp_p
             "HTTPAUTH_DOMAIN: missing: which of the seeds' hosts gets the password?",
         ),
         (["-a", "seed=http://x", "-s", "DOWNLOAD_DELAY=x"], "DOWNLOAD_DELAY: 'x' is not"),
+        (
+            ["-a", "seed=http://x", "-s", "JOBIDR=x"],
+            "unknown setting 'JOBIDR'; did you mean -s JOBDIR",
+        ),
+        (
+            ["-a", "seed=http://x", "-s", "jobdir=x"],
+            "unknown setting 'jobdir'; did you mean -s JOBDIR",
+        ),
+        (
+            ["-a", "seed=http://x", "-s", "SCOPE_MAXPAGES=3"],
+            "unknown setting 'SCOPE_MAXPAGES'; did you mean -s SCOPE_MAX_PAGES=…?",
+        ),
+        (["-a", "seed=http://x", "-s", "FRONTIER_COMMIT_PAGES=0"], "FRONTIER_COMMIT_PAGES: '0'"),
         (["-a", "seed=http://x", "-L", "LOUD"], "LOG_LEVEL: 'LOUD' is not DEBUG"),
         (["-a", "seed=http://x", "-s", "ROBOTSTXT_OBEY=maybe"], "ROBOTSTXT_OBEY: 'maybe' is not"),
         (["-a", "seed=http://x", "-a", "timeout=0"], "timeout: '0' is not a time"),
@@ -179,10 +192,17 @@ def test_ctrl_c_finishes_what_is_in_flight_and_completes_the_outputs(
     assert not any(entry.get("aborted") for entry in server.log())
 
 
+RESULT = ("-O", "out.json", "-s", "JOBDIR=job")
+
+
+def command(server: Site) -> list[str]:
+    return ["crawl", "site", "-a", f"seed={server.url()}", *RESULT]
+
+
 def test_ctrl_c_twice_ends_at_once(site: SiteFactory, tmp_path: Path) -> None:
     server = site({"pages": {"/": {"hang": True}}})
     log = tmp_path / "log.txt"
-    crawl = start(server, tmp_path, "-L", "INFO", "--logfile", str(log))
+    crawl = start(server, tmp_path, *RESULT, "-L", "INFO", "--logfile", str(log))
     wait_for(lambda: any(entry["path"] == "/" for entry in server.open()))
     os.killpg(crawl.pid, signal.SIGINT)
     # The first must have been taken before the second is sent.
@@ -191,6 +211,14 @@ def test_ctrl_c_twice_ends_at_once(site: SiteFactory, tmp_path: Path) -> None:
     _, stderr = crawl.communicate(timeout=10)
     assert "Traceback" not in stderr
     assert "leaked" not in stderr
+    assert crawl.returncode == 130
+    assert "Stopped at once: no output was written. What was fetched is in job" in stderr
+    assert not (tmp_path / "out.json").exists()
+    # Nothing is lost by that.
+    server.set({"pages": {"/": {}}})
+    again = scrapy(*command(server), cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert len(json.loads((tmp_path / "out.json").read_text())["pages"]) == 1
 
 
 def test_the_time_limit_ends_a_crawl_with_its_outputs(site: SiteFactory, tmp_path: Path) -> None:

@@ -122,7 +122,11 @@ def test_ctrl_c_leaves_a_crawl_directory_that_goes_on(site: SiteFactory, tmp_pat
 
 @pytest.mark.parametrize(
     "limit",
-    [("-a", "timeout=1"), ("-s", "CLOSESPIDER_PAGECOUNT=40"), ("-s", "CLOSESPIDER_ITEMCOUNT=40")],
+    [
+        ("-a", "timeout=1", "-a", "rate=40"),
+        ("-s", "CLOSESPIDER_PAGECOUNT=40"),
+        ("-s", "CLOSESPIDER_ITEMCOUNT=40"),
+    ],
     ids=["timeout", "pages", "items"],
 )
 def test_limits_leave_a_crawl_directory_that_goes_on(

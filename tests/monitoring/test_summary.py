@@ -107,7 +107,7 @@ async def test_the_summary_is_printed_to_standard_error(
     assert ": 1 fine, 2 broken.\n" in printed.err
     assert "  1  on other hosts  -a scope=domain, or allow=HOST\n" in printed.err
     assert "  out/site.json (4 pages)\n" in printed.err
-    assert "  sitemap.xml (the fit ones of 4 pages)\n" in printed.err
+    assert "  sitemap.xml (0 of 4 pages)\n" in printed.err
 
 
 @deferred_f_from_coro_f
@@ -202,4 +202,4 @@ async def test_a_feed_that_was_not_written_to_its_end_is_not_called_complete(
     await crawl(FEEDS=feeds, FEED_EXPORTERS=exporters)
     printed = capsys.readouterr().err
     assert "a.json (not complete: see the log)\n" in printed
-    assert "b.xml (the fit ones of 4 pages)\n" in printed
+    assert "b.xml (0 of 4 pages)\n" in printed

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     SiteFactory = Callable[..., Site]
 
 
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """``./scripts/crawl``, from another directory, with the environment that runs the tests."""
+def run(*arguments: str, cwd: Path, script: str = "crawl") -> subprocess.CompletedProcess[str]:
+    """A script, from another directory, with the environment that runs the tests."""
     if (PROJECT / ".venv/bin/python").exists() and sys.prefix == str(PROJECT / ".venv"):
-        command = [str(PROJECT / "scripts/crawl")]
+        command = [str(PROJECT / "scripts" / script)]
     else:
         pytest.skip("the tests don't run in the project's .venv: ./scripts/test does")
     return subprocess.run(
@@ -44,6 +44,14 @@ def test_without_a_url_the_demo_site_is_crawled_into_a_file(tmp_path: Path) -> N
     assert {"robots", "redirect loop", "unexpected status 404"} <= errors
     # A redirect loop, a chain, and the one that leads to a page linked elsewhere.
     assert sum(bool(page.get("redirected_from")) for page in pages) >= 3
+
+
+def test_a_crawl_can_be_looked_into_from_any_directory(site: SiteFactory, tmp_path: Path) -> None:
+    server = site({"pages": {"/": {}}})
+    run(server.url(), "-s", "JOBDIR=job", cwd=tmp_path)
+    result = run("why", server.url(), "job", script="scrapy", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "It was fetched" in result.stdout
 
 
 def test_a_url_may_stand_anywhere_and_the_status_is_the_crawls(
