@@ -37,6 +37,9 @@ class Census:
             self._floor += 1
         return self._floor
 
+    def open_at(self, depth: int) -> int:
+        return self._open_at[depth]
+
     def add(self, state: State, reason: str | None, depth: int, number: int) -> None:
         """Count entries that were counted in an earlier run."""
         self._states[state] += number

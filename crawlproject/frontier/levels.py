@@ -1,9 +1,9 @@
 """URLs that wait until all above them are done, because only then it is known who is first.
 
 A group of URLs with a budget, such as the pages of a calendar, takes the first ones by depth
-and then by URL. Who they are is known when no page is open any more that could link to one
-of them; so they wait for their level, and the answer does not depend on who answered first.
-With several seeds, all links wait for the seeds, because these decide about the scope.
+and then by URL. Who they are is known when no page is open any more that could link, or
+redirect, to one of them; so they wait until all others at their depth and above are done, and
+the answer does not depend on who answered first. With several seeds, all links wait for the seeds, because these decide about the scope.
 """
 
 from __future__ import annotations
@@ -45,10 +45,7 @@ class Levels:
         self.waiting = self._waiting_at.total()
 
     def has_to_wait(self, entry: Entry, floor: int) -> bool:
-        depth = entry.way.depth
-        if depth <= floor:
-            return False
-        if self._seeds_first and floor == 0:
+        if self._seeds_first and floor == 0 and entry.way.depth > 0:
             return True
         return self._budgets is not None and bool(self._budgets(entry.url))
 
@@ -68,11 +65,17 @@ class Levels:
         self._waiting_at[entry.way.depth] -= 1
         self.waiting -= 1
 
-    def is_over(self, floor: int) -> bool:
-        """Whether somebody waits whose level has come."""
-        return self.waiting > 0 and any(
-            count and depth <= floor for depth, count in self._waiting_at.items()
-        )
+    def complete(self, open_at: Callable[[int], int]) -> int | None:
+        """The depth of those who wait no longer: nobody else is open there or above.
+
+        ``open_at`` says how many URLs are open at a depth, those that wait among them.
+        """
+        if not self.waiting:
+            return None
+        first = min(depth for depth, count in self._waiting_at.items() if count)
+        if any(open_at(depth) > self._waiting_at[depth] for depth in range(first + 1)):
+            return None
+        return first
 
     def refusal(self, entry: Entry) -> str | None:
         """Why no budget has room for the entry; None: it has its place now."""

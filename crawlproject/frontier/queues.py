@@ -88,8 +88,6 @@ class Queues(LinkGraph):
     def _let_in(self, entry: Entry) -> None:
         if self._levels.has_to_wait(entry, self._census.floor()):
             self._levels.wait(entry)
-        elif refusal := self._levels.refusal(entry):
-            self._skip(entry, refusal)
         else:
             self._queue(entry)
 
@@ -101,8 +99,8 @@ class Queues(LinkGraph):
 
     def _release_levels(self) -> None:
         """Let those in whose level has come, the first by URL first."""
-        while self._levels.is_over(floor := self._census.floor()):
-            for number in self._store.ids("waits = 1 AND depth <= ? ORDER BY depth, url", floor):
+        while (depth := self._levels.complete(self._census.open_at)) is not None:
+            for number in self._store.ids("waits = 1 AND depth = ? ORDER BY url", depth):
                 entry = self._store.by_id(number)
                 self._levels.leave(entry)
                 if refusal := self._levels.refusal(entry):

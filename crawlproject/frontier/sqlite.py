@@ -111,6 +111,7 @@ class SqliteFrontier(Commits):
         for candidate in candidates:
             self._offer(candidate, Way(depth))
             self._store.flush_if_large()
+        self._release_levels()
         self._fill_budget()
         return self._census.queued - queued
 
@@ -124,6 +125,7 @@ class SqliteFrontier(Commits):
             if judge(entry.url) is None:
                 self._enter(entry)
                 self._store.flush_if_large()
+        self._release_levels()
         self._fill_budget()
         return self._census.queued - queued
 

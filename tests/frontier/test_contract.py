@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, Facts, Skip
-from crawlproject.frontier.database import connect
+from crawlproject.frontier.database import DATABASE, connect
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.sqlite import SqliteFrontier
+from crawlproject.scope.traps import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -453,3 +454,105 @@ def test_other_hosts_can_be_made_of_the_same_urls(tmp_path: Path) -> None:
     first.commit()
     again = opened(tmp_path, host_of=lambda url: "both", hosts_by="domain")
     assert [take(again).host, take(again).host] == ["both", "both"]
+
+
+def test_more_links_than_the_cache_holds_are_met_once(tmp_path: Path) -> None:
+    frontier = opened(tmp_path, {"a": HostLimits(0, 9)})
+    frontier.admit([Candidate("a/one"), Candidate("a/two")])
+    leases = [take(frontier), take(frontier)]
+    for lease in leases:
+        fetched(frontier, lease, *(f"a/{number}" for number in range(40_000)))
+    assert frontier.counts().queued == 40_000
+    assert frontier.read().database.execute(
+        "SELECT count(DISTINCT url), count(*) FROM urls"
+    ).fetchone() == (40_002, 40_002)
+
+
+def test_what_waits_for_its_turn_is_in_turn_after_a_restart(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"budget": 900, "limits": {"a": HostLimits(0, 2_000)}}
+    first = opened(tmp_path, **options)
+    first.admit(Candidate(f"a/{number}") for number in range(800))
+    slow = take(first)
+    while (lease := first.take(0)) is not None:
+        fetched(first, lease, f"{lease.url}/link")
+    first.commit()
+    again = opened(tmp_path, **options)
+    # The slow one is next, and all the others have answered.
+    lease = take(again)
+    assert lease.url == slow.url
+    fetched(again, lease, "a/its-link")
+    assert take(again).url == "a/its-link"
+
+
+def test_a_retry_is_not_for_ever_when_the_clock_was_put_back(tmp_path: Path) -> None:
+    first = opened(tmp_path, now=1_000_000)
+    first.admit([Candidate("a/1")])
+    first.release(take(first, 1_000_000), until=1_000_060)
+    first.commit()
+    again = opened(tmp_path, now=0)
+    assert again.take(86_401) is not None
+
+
+def test_another_idea_of_a_host_forgets_no_hold(tmp_path: Path) -> None:
+    first = opened(tmp_path, now=0)
+    first.admit([Candidate("a/1"), Candidate("b/1")])
+    first.hold("a", 60)
+    first.commit()
+    again = opened(tmp_path, now=1, host_of=lambda url: "both", hosts_by="domain")
+    assert again.take(59) is None
+    assert again.take(61) is not None
+
+
+def test_a_place_in_a_budget_is_given_back_by_what_leaves_the_scope(tmp_path: Path) -> None:
+    frontier = opened(tmp_path, budgets=lambda url: (Budget("g", 2, "budget"),))
+    frontier.admit([Candidate("a/1"), Candidate("a/2")], depth=1)
+    assert frontier.rejudge(lambda url: "excluded") == (2, 0)
+    assert frontier.rejudge(lambda url: None) == (0, 2)
+    assert sorted(drain(frontier)) == ["a/1", "a/2"]
+
+
+def test_answers_that_wait_are_judged_by_the_scope_of_now(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"capacity": 1, "limits": {"a": HostLimits(0, 9)}}
+    first = opened(tmp_path, **options)
+    first.admit([Candidate("a/1"), Candidate("a/2"), Candidate("a/3")])
+    lease = take(first)
+    lease.found = [Candidate("a/new"), Candidate("a/old", "excluded")]
+    first.finish(lease)
+    assert first.counts().leased == 1
+    first.commit()
+    again = opened(tmp_path, **options, judge=lambda url: "excluded" if "new" in url else None)
+    assert drain(again) == ["a/2", "a/3", "a/old"]
+    assert again.counts().skipped == {"excluded": 1}
+
+
+def test_a_shorter_way_is_passed_on_though_a_pipeline_changed_the_links(tmp_path: Path) -> None:
+    frontier = opened(tmp_path, {"a": HostLimits(0, 9)})
+    frontier.admit([Candidate("a/slow"), Candidate("a/quick")])
+    slow, quick = take(frontier), take(frontier)
+    fetched(frontier, quick, "a/between")
+    fetched(frontier, take(frontier), "a/page")
+    page = take(frontier)
+    record = {"url": page.url, "status_code": 200, "links": ["a/shown"]}
+    page.records = [("page", record)]
+    fetched(frontier, page, "a/behind")
+    fetched(frontier, slow, "a/page")
+    facts = frontier.facts("a/behind")
+    assert facts is not None
+    assert facts.depth == 2
+    ((_, shown),) = frontier.read().pages()
+    assert shown["links"] == ["a/shown"]
+    ((_, counted),) = frontier.read().pages(with_links=False)
+    assert counted["outlinks"] == 1
+
+
+def test_a_file_that_is_gone_ends_the_crawl(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.watch(tmp_path / DATABASE)
+    frontier.admit([Candidate("a/1")])
+    frontier.commit()
+    assert frontier.failure is None
+    (tmp_path / DATABASE).unlink()
+    frontier.commit()
+    assert frontier.failure is not None
+    assert "is gone" in frontier.failure
+    assert frontier.exhausted()

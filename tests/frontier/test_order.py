@@ -20,7 +20,7 @@ from crawlproject.records import PAGE, record_of
 from crawlproject.scope.traps import Budget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from crawlproject.frontier.base import Lease
 
@@ -252,6 +252,40 @@ def test_nor_does_being_killed(
         luck = random.Random(seed)
         killed, _ = crawl(web, luck, in_flight=in_flight, seeds=known, killed=0.3, **limits)
         assert killed == alone
+
+
+@pytest.fixture(scope="module")
+def tiny_caches() -> Iterator[None]:
+    """Everything that is bounded has hardly any room: it is full all the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (
+            ("store._HOT", 2),
+            ("store._CHANGES", 1),
+            ("hosts._LEAST_WINDOW", 1),
+            ("hosts._LARGEST_WINDOW", 2),
+            ("commits._AT_ONCE", 2),
+            ("budget._WINDOW", 4),
+        ):
+            patch.setattr(f"crawlproject.frontier.{name}", value)
+        yield
+
+
+@pytest.mark.usefixtures("tiny_caches")
+@settings(max_examples=150, deadline=None)
+@given(
+    web=webs(with_nofollow=True),
+    seed=st.integers(0, 10**6),
+    depth_limit=st.sampled_from([None, 2]),
+    budget=st.sampled_from([None, 5]),
+    capacity=st.sampled_from([None, 2]),
+    killed=st.sampled_from([0.0, 0.3]),
+)
+def test_nor_does_how_much_is_kept_in_memory(
+    web: Web, seed: int, killed: float, **limits: Any
+) -> None:
+    alone, _ = crawl(web, random.Random(0), in_flight=1, **limits)
+    together, _ = crawl(web, random.Random(seed), in_flight=4, killed=killed, **limits)
+    assert together == alone
 
 
 @pytest.mark.parametrize("budget", [1, 2, 3, 4, 5, 6, 7])

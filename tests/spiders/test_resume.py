@@ -135,3 +135,30 @@ def test_a_seed_that_could_not_be_had_is_tried_again(site: SiteFactory, tmp_path
     done = scrapy(*crawl, *quick, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Crawled 2 pages" in done.stderr
+
+
+@deferred_f_from_coro_f
+async def test_nofollow_and_robots_can_be_lifted_later(site: SiteFactory, tmp_path: Path) -> None:
+    links = '<a rel="nofollow" href="/quiet">q</a> <a href="/no">n</a>'
+    server = site(
+        {
+            "robots": "User-agent: *\nDisallow: /no\n",
+            "pages": {"/": {"body": links}, "/quiet": {}, "/no": {}},
+        }
+    )
+    settings = {"JOBDIR": str(tmp_path)}
+    first = await crawl_site(server.url(), settings)
+    assert first.skipped() == {server.url("/quiet"): "nofollow", server.url("/no"): "robots"}
+    await crawl_site(server.url(), {**settings, "ROBOTSTXT_OBEY": False}, respect_nofollow="no")
+    assert sorted(server.paths()) == ["/", "/no", "/quiet"]
+
+
+def test_a_failing_seed_that_joins_does_not_fail_a_crawl_that_had_one(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"pages": {"/": {}, "/gone": {"status": 404}}})
+    crawl = ("crawl", "site", "-s", "JOBDIR=job", "-O", "p.jsonl")
+    for seeds in (server.url(), f"{server.url()} {server.url('/gone')}"):
+        done = scrapy(*crawl, "-a", f"seed={seeds}", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "p.jsonl").read_text().splitlines()) == 2
