@@ -80,7 +80,7 @@ class Command(crawl.Command):
         """
         assert self.settings is not None
         if self.settings["ASYNCIO_EVENT_LOOP"] is None and find_spec("uvloop"):
-            self.settings.set("ASYNCIO_EVENT_LOOP", "uvloop.Loop", priority="command")
+            self.settings.set("ASYNCIO_EVENT_LOOP", "uvloop.Loop", priority="cmdline")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.crawler_process is not None

@@ -2,8 +2,9 @@
 
 A group of URLs with a budget, such as the pages of a calendar, takes the first ones by depth
 and then by URL. Who they are is known when no page is open any more that could link, or
-redirect, to one of them; so they wait until all others at their depth and above are done, and
-the answer does not depend on who answered first. With several seeds, all links wait for the seeds, because these decide about the scope.
+redirect, to one of them; so they wait until all others at their depth and above are done,
+and the answer does not depend on who answered first. With several seeds, all links wait for
+the seeds, because these decide about the scope.
 """
 
 from __future__ import annotations
