@@ -6,14 +6,37 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Self
 
 from tests.crawling import command_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
+
+
+# What a test waits for comes, or the test fails; no test passes because of it.
+_PATIENCE = 30.0
+
+
+def _start(
+    folder: Path,
+    options: Sequence[str],
+    errors: int | IO[str],
+    before: Callable[[], None] | None = None,
+) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "crawl", "site", *options],
+        cwd=folder,
+        env=command_environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=errors,
+        text=True,
+        start_new_session=True,
+        preexec_fn=before,
+    )
 
 
 class Command:
@@ -29,16 +52,7 @@ class Command:
         self._options = [*options, "-s", f"JOBDIR={self.job}"]
 
     def start(self) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "scrapy", "crawl", "site", *self._options],
-            cwd=self.folder,
-            env=command_environment(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-            preexec_fn=self._before,
-        )
+        return _start(self.folder, self._options, subprocess.PIPE, self._before)
 
     def run_for(self, seconds: float) -> bool:
         """Run the command, and kill it after some time; whether it came to that."""
@@ -65,3 +79,41 @@ def kill(process: subprocess.Popen[str]) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
+
+
+class CrawlProcess:
+    """``scrapy crawl site`` in ``folder``, with its crawl directory there too."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self._errors = folder / "stderr.txt"
+        options += ("-s", "JOBDIR=job", "-s", "MONITORING_SUMMARY=False")
+        with self._errors.open("w") as errors:
+            self._process = _start(folder, options, errors)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process.poll() is None:
+            self.kill()
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Wait for something to happen while the crawl runs."""
+        deadline = time.monotonic() + _PATIENCE
+        while not condition():
+            assert self._process.poll() is None, f"the crawl ended: {self.errors()}"
+            assert time.monotonic() < deadline, f"nothing happened: {self.errors()}"
+            time.sleep(0.01)
+
+    def until_said(self, words: str) -> None:
+        """Wait for a line in its log."""
+        self.until(lambda: words in self.errors())
+
+    def kill(self) -> None:
+        kill(self._process)
+
+    def finish(self) -> int:
+        return self._process.wait(_PATIENCE)
+
+    def errors(self) -> str:
+        return self._errors.read_text()

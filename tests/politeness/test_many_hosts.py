@@ -9,7 +9,7 @@ import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from tests.crawling import crawl_site
-from tests.politeness.killing import CrawlProcess
+from tests.killing import CrawlProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
