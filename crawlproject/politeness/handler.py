@@ -23,6 +23,7 @@ from scrapy.utils.ssl import _make_ssl_context
 from crawlproject.scope.resolver import GuardedResolver
 
 if TYPE_CHECKING:
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
 # Bytes of a header, and their number: security policies grow long.
@@ -57,6 +58,13 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
             max_headers=_MOST_HEADERS,
         )
         self._session._retry_connection = False
+
+    @staticmethod
+    def _request_headers(request: Request) -> Headers:
+        # A copy is needed only where something is to be taken out.
+        if b"Proxy-Authorization" in request.headers:
+            return BaseStreamingDownloadHandler._request_headers(request)
+        return request.headers
 
     @staticmethod
     def _extract_headers(response: Any) -> Headers:
