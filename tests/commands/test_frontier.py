@@ -40,6 +40,8 @@ def a_crawl(folder: Path) -> Crawl:
     crawl.fetch("/", "/old", "/a", "/cal/1", "/cal/2", Candidate(url("/no"), NOFOLLOW))
     crawl.redirect("/old", "/new")
     crawl.fetch("/a", error="timeout")
+    # The last page beside the calendar: now its budget is spent.
+    crawl.fetch("/new", "/more")
     crawl.frontier.admit([Candidate("https://other.example/")], depth=1)
     crawl.frontier.keep_robots(SITE, Robots(b"", 1, 2))
     crawl.frontier.keep_robots("https://other.example", Robots(None, 1, 2, "timeout", 1))
@@ -62,7 +64,7 @@ def test_everything_is_counted(capfd: CapFd, tmp_path: Path) -> None:
     assert values == {
         "directory": str(tmp_path),
         "running": None,
-        "urls": {"queued": 3, "leased": 0, "done": 2, "failed": 1, "skipped": 2, "total": 8},
+        "urls": {"queued": 3, "leased": 0, "done": 3, "failed": 1, "skipped": 2, "total": 9},
         "redirects": 1,
         "waiting": {"retry": 0, "level": 0, "max_pages": 0},
         "skipped": {NOFOLLOW: 1, "prefix budget": 1},
@@ -88,7 +90,7 @@ def test_everything_is_counted(capfd: CapFd, tmp_path: Path) -> None:
         "crawl_delay_seconds": 5.0,
         "autothrottle_delay_seconds": 0.0,
     }
-    assert (busiest["name"], busiest["requests"], busiest["failures"]) == ("site.example", 3, 1)
+    assert (busiest["name"], busiest["requests"], busiest["failures"]) == ("site.example", 4, 1)
 
 
 def test_the_same_is_told_in_words(capfd: CapFd, tmp_path: Path) -> None:
@@ -96,7 +98,7 @@ def test_the_same_is_told_in_words(capfd: CapFd, tmp_path: Path) -> None:
     answer = ask(capfd, "frontier", tmp_path)
     assert (answer.status, answer.err) == (0, "")
     headline, *rest = answer.out.splitlines()
-    assert headline.startswith(f"8 URLs in {tmp_path} (")
+    assert headline.startswith(f"9 URLs in {tmp_path} (")
     assert rest == [
         "No crawl runs here now.",
         "robots.txt was asked of 2 origins; 1 could not be had, so nothing is fetched there.",
@@ -104,7 +106,7 @@ def test_the_same_is_told_in_words(capfd: CapFd, tmp_path: Path) -> None:
         "URLs",
         "  queued   3",
         "  leased   0",
-        "  done     2  1 of them redirect",
+        "  done     3  1 of them redirect",
         "  failed   1",
         "  skipped  2",
         "",
@@ -119,7 +121,7 @@ def test_the_same_is_told_in_words(capfd: CapFd, tmp_path: Path) -> None:
         "",
         "Hosts by requests",
         "  host          requests  overloaded  ready  delay",
-        "  site.example         3           1  now    -",
+        "  site.example         4           1  now    -",
         "",
         "Full budgets",
         "  spent  turned away",
