@@ -255,4 +255,9 @@ class FrontierScheduler(BaseScheduler):
             return
         if self._alarm:
             self._alarm[1].cancel()
-        self._alarm = ready_at, call_later(max(0, ready_at - moment), wake, self._crawler)
+        self._alarm = ready_at, call_later(max(0, ready_at - moment), self._ring)
+
+    def _ring(self) -> None:
+        # It may be early by a millisecond, as timers are: then another one is needed.
+        self._alarm = None
+        wake(self._crawler)

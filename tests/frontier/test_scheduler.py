@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy import Request, Spider, signals
+from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import AsyncCrawlerRunner
+from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_f_from_coro_f
 
-from tests.crawling import Crawled, project_settings
+from crawlproject.frontier import scheduler
+from tests.crawling import Crawled, crawl_site, project_settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -93,3 +96,19 @@ async def test_a_plain_spider_ends_whatever_its_requests_come_to(
     assert crawled.stats["dupefilter/filtered"] == 1
     if spider is WithErrback:
         assert {"failed": server.url("/drop")} in crawled.items
+
+
+@deferred_f_from_coro_f
+async def test_a_timer_that_is_early_stops_nothing(
+    site: SiteFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Scrapy's own heartbeat would hide it.
+    monkeypatch.setattr(ExecutionEngine, "_SLOT_HEARTBEAT_INTERVAL", 3600)
+
+    def early(delay: float, *call: Any) -> Any:
+        return call_later(max(0, delay - 0.002), *call)
+
+    monkeypatch.setattr(scheduler, "call_later", early)
+    server = site({"generated": {"kind": "wide", "pages": 4}})
+    await crawl_site(server.url(), delay="0.05", timeout="20")
+    assert len(server.paths()) == 5
