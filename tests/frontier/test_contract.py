@@ -420,6 +420,13 @@ def test_a_request_of_a_spiders_own_comes_back_as_it_was(engine: Engine) -> None
     assert (lease.request, lease.depth) == ("POST", 2)
 
 
+def test_what_was_just_admitted_is_known(tmp_path: Path) -> None:
+    frontier = opened(tmp_path)
+    frontier.admit([Candidate("a/1"), Candidate("b/1", "offsite")])
+    assert frontier.known("a/1")
+    assert frontier.known("b/1")
+
+
 def test_after_a_restart_no_host_is_asked_sooner_than_its_delay(tmp_path: Path) -> None:
     limits = {"a": HostLimits(2.0, 1), "b": HostLimits(0, 1)}
     first = opened(tmp_path, limits, now=0)
