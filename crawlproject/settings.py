@@ -55,6 +55,14 @@ FRONTIER_COMMIT_SECONDS = 0.1  # what has changed is committed after this time a
 FRONTIER_CAPACITY = 0  # queued URLs, about; at the bound discovery waits; 0: no limit
 FRONTIER_RETRY_BACKOFF_SECONDS = 1.0  # before the first retry of a URL; doubles with each
 RETRY_TIMES = 2  # after the first attempt
+RETRY_EXCEPTIONS: list[str | type[Exception]] = [  # failures worth a retry
+    "scrapy.exceptions.CannotResolveHostError",
+    "scrapy.exceptions.DownloadConnectionRefusedError",
+    "scrapy.exceptions.DownloadFailedError",
+    "scrapy.exceptions.DownloadTimeoutError",
+    "scrapy.exceptions.ResponseDataLossError",
+    OSError,
+]
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # the page says why it failed
 REDIRECT_MAX_TIMES = 20  # redirects in a row
 
@@ -87,6 +95,7 @@ DOWNLOAD_TIMEOUT = 30  # seconds for one answer
 DOWNLOAD_MAXSIZE = 32 * 1024 * 1024  # bytes of a body, also after decompression
 DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_VERIFY_CERTIFICATES = True
+DOWNLOADER = "crawlproject.politeness.downloader.GatedDownloader"
 DOWNLOAD_HANDLERS: dict[str, str | None] = {
     "http": "crawlproject.politeness.handler.PatientDownloadHandler",
     "https": "crawlproject.politeness.handler.PatientDownloadHandler",

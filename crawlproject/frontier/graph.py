@@ -118,29 +118,32 @@ class LinkGraph(ABC):
 
     def _improve(self, entry: Entry, way: Way) -> None:
         """Take the better way, and pass it on to what lies behind."""
-        improved = [(entry.id, way)]
-        while improved:
-            number, way = improved.pop()
+        behind = self._take_way(entry, way)
+        self._store.flush_if_large()
+        while behind:
+            number, way = behind.pop()
             entry = self._store.by_id(number)
-            if not way < entry.way:
-                continue
-            depth = entry.way.depth
-            self._census.take_way(entry, way)
-            self._store.change(entry)
-            if entry.reason is not None:
-                if entry.reason == DEPTH:
-                    self._enter(entry)
-                continue
-            if way.depth < depth and entry.state is State.QUEUED:
-                self._advance(entry, depth)
-            if entry.target is not None:
-                improved.append((entry.target, way.hop()))
-            elif way.depth < depth and not entry.is_open:
-                step = way.step(entry)
-                improved.extend(
-                    (link >> 1, step) for link in self._store.links_of(entry) if not link & 1
-                )
-            self._store.flush_if_large()
+            if way < entry.way:
+                behind += self._take_way(entry, way)
+                self._store.flush_if_large()
+
+    def _take_way(self, entry: Entry, way: Way) -> list[tuple[int, Way]]:
+        """Take the better way; the ids of what lies behind, each with its way."""
+        depth = entry.way.depth
+        self._census.take_way(entry, way)
+        self._store.change(entry)
+        if entry.reason is not None:
+            if entry.reason == DEPTH:
+                self._enter(entry)
+            return []
+        if way.depth < depth and entry.state is State.QUEUED:
+            self._advance(entry, depth)
+        if entry.target is not None:
+            return [(entry.target, way.hop())]
+        if way.depth < depth and not entry.is_open:
+            step = way.step(entry)
+            return [(link >> 1, step) for link in self._store.links_of(entry) if not link & 1]
+        return []
 
 
 def _counts(candidate: Candidate, entry: Entry) -> bool:

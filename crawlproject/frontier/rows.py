@@ -3,42 +3,81 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.base import State
 from crawlproject.frontier.entry import Entry, Wait, Way
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 STATES = (State.QUEUED, State.LEASED, State.DONE, State.FAILED, State.SKIPPED)
 CODES = {state: code for code, state in enumerate(STATES)}
 _WAITS: dict[int | None, Wait] = {None: Wait.NOTHING, **{int(wait): wait for wait in Wait}}
 
-_CHANGEABLE = (
-    "state, host, depth, hops, referrer, rank, reason, rule, fetch_url, verdict, attempts, "
-    "bounces, due, waits, target, fewest_hops, blocked, request"
+# What every entry has, and what most have not.
+_PLAIN = ("state", "host", "depth", "hops", "referrer", "rank")
+_RARE = (
+    *("reason", "rule", "fetch_url", "verdict", "attempts", "bounces"),
+    *("due", "waits", "target", "fewest_hops", "blocked", "request"),
 )
+_NOTHING_RARE = (None,) * len(_RARE)
+
 SELECT = f"""
-    SELECT u.id, u.url, r.url, u.{", u.".join(_CHANGEABLE.split(", "))}
+    SELECT u.id, u.url, r.url, u.{", u.".join(_PLAIN + _RARE)}
     FROM urls u LEFT JOIN urls r ON r.id = u.referrer
 """  # noqa: S608  (names of columns)
-INSERT = f"""
-    INSERT INTO urls ({_CHANGEABLE}, id, fingerprint, url)
-    VALUES ({", ".join("?" * (len(_CHANGEABLE.split(", ")) + 3))})
-"""  # noqa: S608
-UPDATE = f"""
-    UPDATE urls SET {" = ?, ".join(_CHANGEABLE.split(", "))} = ? WHERE id = ?
-"""  # noqa: S608
 
 
-def values_of(entry: Entry) -> tuple[Any, ...]:
+def _insert(*names: str) -> str:
+    return f"INSERT INTO urls ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608
+
+
+def _update(rare: str) -> str:
+    changes = [f"{name} = ?" for name in _PLAIN] + [f"{name} = {rare}" for name in _RARE]
+    return f"UPDATE urls SET {', '.join(changes)} WHERE id = ?"  # noqa: S608
+
+
+_INSERT = _insert(*_PLAIN, *_RARE, "id", "fingerprint", "url")
+_INSERT_PLAIN = _insert(*_PLAIN, "id", "fingerprint", "url")
+_UPDATE = _update("?")
+_UPDATE_PLAIN = _update("NULL")
+
+
+def insert(database: sqlite3.Connection, entries: Iterable[tuple[Entry, int]]) -> None:
+    """Write new entries, each with the fingerprint of its URL."""
+    plain, others = [], []
+    for entry, mark in entries:
+        rare = _rare(entry)
+        # Python's sqlite3 takes longer to bind a None than a number.
+        if rare == _NOTHING_RARE:
+            plain.append((*_plain(entry), entry.id, mark, entry.url))
+        else:
+            others.append((*_plain(entry), *rare, entry.id, mark, entry.url))
+    database.executemany(_INSERT_PLAIN, plain)
+    database.executemany(_INSERT, others)
+
+
+def update(database: sqlite3.Connection, entries: Iterable[Entry]) -> None:
+    plain, others = [], []
+    for entry in entries:
+        rare = _rare(entry)
+        if rare == _NOTHING_RARE:
+            plain.append((*_plain(entry), entry.id))
+        else:
+            others.append((*_plain(entry), *rare, entry.id))
+    database.executemany(_UPDATE_PLAIN, plain)
+    database.executemany(_UPDATE, others)
+
+
+def _plain(entry: Entry) -> tuple[Any, ...]:
     assert entry.state is not None
     depth, hops, _, referrer = entry.way
+    return CODES[entry.state], entry.host or None, depth, hops, referrer or None, entry.rank
+
+
+def _rare(entry: Entry) -> tuple[Any, ...]:
     return (
-        CODES[entry.state],
-        entry.host or None,
-        depth,
-        hops,
-        referrer or None,
-        entry.rank,
         entry.reason,
         entry.rule,
         entry.fetch_url,
@@ -62,25 +101,27 @@ def state_of(code: int) -> State:
 
 
 def entry_from(row: tuple[Any, ...]) -> Entry:
-    number, url, referrer_url, state, host, depth, hops, referrer, rank, reason, rule, *rest = row
-    fetch_url, verdict, attempts, bounces, due, waits, target, fewest, blocked, request = rest
+    number, url, referrer_url, state, host, depth, hops, referrer, rank, *rare = row
+    reason, rule, fetch_url, verdict, attempts, bounces, due, waits, target, *rest = rare
+    fewest_hops, blocked, request = rest
+    # By position: thousands a second are made, and names would take half of the time.
     return Entry(
-        id=number,
-        url=url,
-        way=Way(depth, hops, referrer_url or "", referrer or 0),
-        rank=rank,
-        state=state_of(state),
-        reason=reason,
-        rule=rule,
-        host=host or 0,
-        request=request,
-        fetch_url=fetch_url,
-        verdict=verdict,
-        attempts=attempts or 0,
-        bounces=bounces or 0,
-        due=due,
-        waits=_WAITS[waits],
-        target=target,
-        fewest_hops=fewest or 0,
-        blocked=blocked,
+        number,
+        url,
+        Way(depth, hops, referrer_url or "", referrer or 0),
+        rank,
+        state_of(state),
+        reason,
+        rule,
+        host or 0,
+        request,
+        fetch_url,
+        verdict,
+        attempts or 0,
+        bounces or 0,
+        due,
+        _WAITS[waits],
+        target,
+        fewest_hops or 0,
+        blocked,
     )

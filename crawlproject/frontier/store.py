@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.base import Robots, State
 from crawlproject.frontier.entry import Entry
-from crawlproject.frontier.rows import INSERT, SELECT, UPDATE, entry_from, values_of
+from crawlproject.frontier.rows import SELECT, entry_from, insert, update
 from crawlproject.frontier.seen import Seen, fingerprint
 from crawlproject.records import PAGE_FIELDS, encodable
 
@@ -93,9 +93,10 @@ class Store:
             self._look_up(unknown)
 
     def by_id(self, number: int) -> Entry:
-        new = self._new.get(number)
-        if new is not None:
+        if (new := self._new.get(number)) is not None:
             return new[0]
+        if (changed := self._changed.get(number)) is not None:
+            return changed
         row = self.database.execute(f"{SELECT} WHERE u.id = ?", (number,)).fetchone()
         return self._entry(row)
 
@@ -252,19 +253,8 @@ class Store:
         if not (self._new or self._changed or self._hosts or self._pages or self._items):
             return
         self.begin()
-        database = self.database
-        if self._new:
-            database.executemany(
-                INSERT,
-                [
-                    (*values_of(entry), entry.id, mark, entry.url)
-                    for entry, mark in self._new.values()
-                ],
-            )
-        if self._changed:
-            database.executemany(
-                UPDATE, [(*values_of(entry), entry.id) for entry in self._changed.values()]
-            )
+        insert(self.database, self._new.values())
+        update(self.database, self._changed.values())
         self._flush_rest()
         self._new.clear()
         self._changed.clear()

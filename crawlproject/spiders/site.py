@@ -130,7 +130,9 @@ class SiteSpider(CrawlSpider):
         yield  # an asynchronous generator is what Scrapy expects
 
     def request_for(self, lease: Lease) -> Request:
-        return Request(lease.fetch_url, errback=self.page_failed)
+        # A canonical URL needs no escaping; what a redirect has spelled may.
+        meta = {"verbatim_url": True} if lease.fetch_url == lease.url else None
+        return Request(lease.fetch_url, errback=self.page_failed, meta=meta)
 
     async def parse_with_rules(
         self,
