@@ -5,22 +5,14 @@ The list of public suffixes is the one bundled with tldextract; it is never fetc
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
-if TYPE_CHECKING:
-    from tldextract import TLDExtract
+from tldextract import TLDExtract
+
+_extract = TLDExtract(suffix_list_urls=(), cache_dir=None)
 
 
 @lru_cache(maxsize=65_536)
 def registered_domain(host: str) -> str:
     """The registered domain, or the host itself when it has none (an address, localhost)."""
-    return _extractor().extract_str(host).top_domain_under_public_suffix or host
-
-
-@cache
-def _extractor() -> TLDExtract:
-    # Few crawls ask, and the import takes as long as a tenth of their start.
-    from tldextract import TLDExtract  # noqa: PLC0415
-
-    return TLDExtract(suffix_list_urls=(), cache_dir=None)
+    return _extract.extract_str(host).top_domain_under_public_suffix or host
