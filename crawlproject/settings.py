@@ -170,11 +170,13 @@ SPIDER_MIDDLEWARES: dict[str, int | None] = {
     "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
 }
 EXTENSIONS: dict[str, int | None] = {
+    "crawlproject.monitoring.counting.Counting": 0,
     "crawlproject.politeness.throttle.GateThrottle": 100,
     "crawlproject.politeness.overload.Overload": 110,
     "crawlproject.monitoring.progress.Progress": 200,
     "crawlproject.monitoring.summary.Summary": 300,
     "crawlproject.exports.feeds.Feeds": 400,
+    "scrapy.extensions.corestats.CoreStats": None,
     "scrapy.extensions.feedexport.FeedExporter": None,
     # It unpickles a file of the crawl directory, which may come from anywhere.
     "scrapy.extensions.spiderstate.SpiderState": None,

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 def is_busy(crawler: Crawler, more: int) -> bool:
     """Whether as many requests are under way as may be, with ``more`` that are about to be."""
     downloader = crawler.engine.downloader
-    return 0 < downloader.total_concurrency <= len(downloader.active) + more
+    under_way = getattr(downloader, "under_way", len(downloader.active)) + more
+    return downloader.needs_backout() or 0 < downloader.total_concurrency <= under_way
 
 
 def stop(crawler: Crawler, reason: str) -> None:
@@ -30,3 +31,10 @@ def wake(crawler: Crawler) -> None:
     slot = crawler.engine._slot
     if slot is not None and slot.closing is None:
         slot.nextcall.schedule()
+
+
+def is_rushed(crawler: Crawler) -> bool:
+    """Whether there are hosts to be asked as soon as the event loop comes to it."""
+    engine = crawler.engine
+    has_more = getattr(engine.scheduler, "has_more", False)
+    return has_more and not engine.paused and not engine.needs_backout()

@@ -84,6 +84,8 @@ class FrontierScheduler(BaseScheduler):
         self._alarm: tuple[float, CallLaterResult] | None = None
         # Leases asked for in this turn of the event loop.
         self._given = 0
+        # Whether there may be more in the next one.
+        self.has_more = False
         self._is_stopping = False
         self._has_unkept = False
         # Not weakly: the engine lets go of its scheduler before it stops.
@@ -136,6 +138,7 @@ class FrontierScheduler(BaseScheduler):
             moment = now()
             lease = self._frontier.take(moment)
             if lease is None:
+                self.has_more = False
                 self._set_alarm(moment)
                 return None
             verdict = lease.verdict or self._gatekeeper.verdict(lease)
@@ -157,9 +160,9 @@ class FrontierScheduler(BaseScheduler):
         return self._given <= _SHARE
 
     def _next_turn(self) -> None:
-        is_more = self._given > _SHARE
+        self.has_more = self._given > _SHARE
         self._given = 0
-        if is_more:
+        if self.has_more:
             wake(self._crawler)
 
     def enqueue_request(self, request: Request) -> bool:

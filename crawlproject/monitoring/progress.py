@@ -25,7 +25,7 @@ from scrapy.utils.log import get_scrapy_root_handler
 
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import Counts
-from crawlproject.items import Page
+from crawlproject.monitoring.counting import tally_of
 from crawlproject.monitoring.line import Speed, State, render
 from crawlproject.monitoring.streams import is_terminal, writes_to_stdout
 
@@ -55,8 +55,6 @@ class Progress:
         self._console = console
         self._time_limit = time_limit
         self._clock = clock
-        self._pages = 0
-        self._deepest = 0
         self._speed = Speed()
         self._started_at = 0.0
         # When the crawl goes on: pages are this run's, and so are failures.
@@ -79,16 +77,10 @@ class Progress:
             time_limit=crawler.settings.getfloat("CLOSESPIDER_TIMEOUT"),
         )
         connect = crawler.signals.connect
-        connect(progress.item_scraped, signals.item_scraped)
         connect(progress.engine_started, signals.engine_started)
         connect(progress.spider_closed, signals.spider_closed)
         connect(progress.engine_stopped, signals.engine_stopped)
         return progress
-
-    def item_scraped(self, item: object) -> None:
-        if isinstance(item, Page):
-            self._pages += 1
-            self._deepest = max(self._deepest, item.depth)
 
     def engine_started(self) -> None:
         if isinstance(sys.stderr, FileProxy):
@@ -139,13 +131,13 @@ class Progress:
     def state(self) -> State:
         now = self._clock()
         elapsed = now - self._started_at
-        counts = self._counts()
+        counts, tally = self._counts(), tally_of(self._crawler)
         return State(
-            pages=self._pages,
+            pages=tally.pages,
             queued=counts.queued,
             failed=counts.failed - self._failed_before,
-            pages_per_second=self._speed.update(now, self._pages),
-            depth=self._deepest,
+            pages_per_second=self._speed.update(now, tally.pages),
+            depth=tally.deepest,
             elapsed_seconds=elapsed,
             phase=self._phase(elapsed),
         )

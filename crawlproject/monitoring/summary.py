@@ -17,7 +17,7 @@ from scrapy import signals
 from scrapy.extensions.feedexport import FeedExporter
 
 from crawlproject.frontier import frontier_of
-from crawlproject.items import Page
+from crawlproject.monitoring.counting import tally_of
 from crawlproject.monitoring.ending import Earlier, Ending, Limits, plural
 from crawlproject.monitoring.feeds import Feeds
 from crawlproject.monitoring.streams import is_terminal
@@ -42,7 +42,6 @@ class Summary:
     def __init__(self, crawler: Crawler, limits: Limits) -> None:
         self._crawler = crawler
         self._limits = limits
-        self._tally = Tally()
         self._reason: str | None = None
         self._subject: list[str] = []
         self._feeds = Feeds()
@@ -55,7 +54,6 @@ class Summary:
         connect(summary.spider_closed, signals.spider_closed)
         if is_wanted(crawler.settings):
             connect(summary.spider_opened, signals.spider_opened)
-            connect(summary.item_scraped, signals.item_scraped)
             connect(summary.feed_slot_closed, signals.feed_slot_closed)
             connect(summary.engine_stopped, signals.engine_stopped)
         return summary
@@ -73,10 +71,6 @@ class Summary:
                 f"{plural(pages, 'page')} so far, {plural(counts.open, 'URL')} queued.",
                 file=sys.stderr,
             )
-
-    def item_scraped(self, item: object) -> None:
-        if isinstance(item, Page):
-            self._tally.add(item)
 
     def feed_slot_closed(self, slot: FeedSlot) -> None:
         self._feeds.add(slot)
@@ -98,7 +92,7 @@ class Summary:
     def engine_stopped(self) -> None:
         if self._reason is None or sys.stderr is None:
             return
-        if not self._tally.pages and not hasattr(self._crawler.spider, "seeds"):
+        if not tally_of(self._crawler).pages and not hasattr(self._crawler.spider, "seeds"):
             # Not a crawl of ours: scrapy fetch, or somebody's own spider.
             return
         watched = is_terminal(sys.stderr)
@@ -110,14 +104,14 @@ class Summary:
             sys.stderr.flush()
 
     def ending(self, *, is_watched: bool) -> Ending:
-        stats = self._crawler.stats
+        stats, tally = self._crawler.stats, tally_of(self._crawler)
         ending = Ending(
             subject=self._subject,
             reason=self._reason or "",
             is_watched=is_watched,
             seconds=stats.get_value("elapsed_time_seconds"),
-            tally=self._tally,
-            broken=list(self._tally.first_broken),
+            tally=tally,
+            broken=list(tally.first_broken),
             files=self._feeds.files(self._crawler.get_extension(FeedExporter), stats.get_stats()),
             limits=self._limits,
             directory=self._crawler.settings["JOBDIR"] or None,
@@ -128,7 +122,7 @@ class Summary:
             ending.subject = frontier.read().seeds() or ending.subject
             ending.earlier = earlier_from(stats)
             if ending.earlier is not None:
-                ending.tally = _tally_of(frontier)
+                ending.tally = _tally_of_all(frontier)
                 ending.broken = list(ending.tally.first_broken)
             ending.counts = frontier.counts()
             ending.depths = frontier.depths()
@@ -176,7 +170,7 @@ def earlier_from(stats: StatsCollector) -> Earlier | None:
     )
 
 
-def _tally_of(frontier: Frontier) -> Tally:
+def _tally_of_all(frontier: Frontier) -> Tally:
     """The pages of all runs."""
     tally = Tally()
     for kind, record in frontier.read().pages(with_links=False):

@@ -5,25 +5,46 @@ decided before a request gets here. So a request with a turn goes to its handler
 which spares it a queue, a task and two futures. A request without one, as a pipeline of a
 team's own may send, goes through Scrapy's slots as ever.
 
+Answers are read one after the other, and not while hosts are waiting to be asked: a page can
+wait, but a host that is asked late is late for the rest of the crawl. CONCURRENT_REQUESTS
+limits how many requests are under way, and how many answers wait to be read.
+
 Meta keys read: ``lease``, ``turn``.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.core.downloader import Downloader
 
 from crawlproject.frontier.base import LEASE
+from crawlproject.frontier.engine import is_rushed
 from crawlproject.politeness.asking import TURN
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
 
 class GatedDownloader(Downloader):
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        # Answers that wait to be read.
+        self._answered: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def under_way(self) -> int:
+        """Requests that were sent, or are about to be, and not answered yet."""
+        return len(self.active) - len(self._answered)
+
+    def needs_backout(self) -> bool:
+        return 0 < self.total_concurrency <= max(self.under_way, len(self._answered))
+
     async def _enqueue_request(self, request: Request) -> Response:
         if LEASE not in request.meta and TURN not in request.meta:
             return await super()._enqueue_request(request)
@@ -34,4 +55,22 @@ class GatedDownloader(Downloader):
             send(signals.response_downloaded, response=response, request=request, spider=spider)
         finally:
             send(signals.request_left_downloader, request=request, spider=spider)
+        await self._stand_in_line()
         return response
+
+    async def _stand_in_line(self) -> None:
+        loop = asyncio.get_running_loop()
+        if not self._answered:
+            loop.call_soon(self._call_next, loop)
+        called = loop.create_future()
+        self._answered.append(called)
+        await called
+
+    def _call_next(self, loop: asyncio.AbstractEventLoop) -> None:
+        if not is_rushed(self.crawler):
+            called = self._answered.popleft()
+            if not called.done():
+                called.set_result(None)
+        if self._answered:
+            # In the next turn of the loop: whoever has become due comes before.
+            loop.call_soon(self._call_next, loop)

@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 from scrapy import Spider
 from scrapy.exceptions import NotConfigured
+from scrapy.extensions.corestats import CoreStats
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.log import (
@@ -24,6 +25,7 @@ from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
 from crawlproject.items import Page
+from crawlproject.monitoring.counting import Counting
 from crawlproject.monitoring.progress import Progress
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from crawlproject.monitoring.line import State
 
 SETTINGS: dict[str, Any] = {
-    "EXTENSIONS": {Progress: 200},
+    "EXTENSIONS": {Counting: 0, CoreStats: None, Progress: 200},
     "MONITORING_PROGRESS": True,
     "LOG_ENABLED": True,
     "LOG_LEVEL": "WARNING",

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 SITE = "https://example.com"
 SETTINGS: dict[str, Any] = {
-    "EXTENSIONS": {"crawlproject.monitoring.summary.Summary": 300},
+    "EXTENSIONS": {
+        "crawlproject.monitoring.counting.Counting": 0,
+        "crawlproject.monitoring.summary.Summary": 300,
+        "scrapy.extensions.corestats.CoreStats": None,
+    },
     "MONITORING_SUMMARY": True,
     "LOG_ENABLED": True,
     "SCOPE_MODE": "host",
