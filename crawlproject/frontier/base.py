@@ -101,9 +101,6 @@ class Lease:
     skip: str | None = None
     # What came of it, after the pipelines: the kind of each item, and its record.
     records: list[tuple[str, Record]] = field(default_factory=list)
-    # Items on their way through the pipelines, and whether more may come.
-    pending_items: int = 0
-    is_read: bool = False
     is_ended: bool = False
 
 

@@ -176,9 +176,6 @@ class SiteSpider(CrawlSpider):
 
     def page_failed(self, failure: Failure) -> Iterator[Page]:
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]
-        # Scrapy's spider middlewares don't see what comes from here.
-        lease.pending_items += 1
-        lease.is_read = True
         assert failure.value is not None
         yield self._failed(lease, failure.value)
 
