@@ -53,6 +53,12 @@ class LeaseGuard:
         if lease is not None and lease.verdict is not None:
             raise Verdict(lease.verdict)
 
+    def process_response(self, request: Request, response: Response) -> Response:
+        if response.request is not None and LEASE in request.meta:
+            # A middleware may have got it by another request: what comes of it is ours.
+            response.request.meta[LEASE] = request.meta[LEASE]
+        return response
+
     def _started(self, request: Request) -> None:
         request.meta[FETCH_STARTED] = now()
         self._stats.inc_value("downloader/request_count")
@@ -91,7 +97,7 @@ class LeaseMiddleware:
 
     def _spider_failed(self, response: Response | Failure | None) -> None:
         lease = _lease_of(response)
-        if lease is not None and not lease.records:
+        if lease is not None and not lease.is_reported:
             lease.failed = True
 
 

@@ -15,7 +15,7 @@ import asyncio
 import logging
 from datetime import UTC, datetime
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
@@ -29,6 +29,7 @@ from crawlproject.frontier.deadline import Deadline
 from crawlproject.frontier.engine import is_busy, stop, wake
 from crawlproject.frontier.leases import LeasesOut
 from crawlproject.frontier.opening import open_frontier
+from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.store import STARTED_AT
 from crawlproject.urls.dupefilter import CanonicalDupeFilter
 from crawlproject.urls.fingerprint import canonicalizer_from, identity
@@ -155,8 +156,10 @@ class FrontierScheduler(BaseScheduler):
             verdict = lease.verdict or self._gatekeeper.verdict(lease)
             if verdict is None or isinstance(verdict, str):
                 lease.verdict = verdict
-                return self._request(lease)
-            self._ask(lease, verdict)
+                if (request := self._made(lease)) is not None:
+                    return self._give_out(request, lease)
+            else:
+                self._ask(lease, verdict)
         return None
 
     def _has_share(self) -> bool:
@@ -214,15 +217,22 @@ class FrontierScheduler(BaseScheduler):
             )
         return request if text is None else text
 
-    def _request(self, lease: Lease) -> Request:
-        request: Request
+    def _made(self, lease: Lease) -> Request | None:
         if lease.request is None:
-            request = cast("LeaseSpider", self._spider).request_for(lease)
-        elif isinstance(lease.request, str):
-            request = requests.from_text(lease.request, self._spider)
-        else:
-            request = lease.request
-        meta: dict[str, Any] = request.meta
+            return cast("LeaseSpider", self._spider).request_for(lease)
+        if not isinstance(lease.request, str):
+            return cast("Request", lease.request)
+        try:
+            return requests.from_text(lease.request, self._spider)
+        except Exception as error:
+            # A run before this one kept it, and the spider may have changed in any way since.
+            logger.warning("The request for %s can't be made again: %s", lease.url, error)
+            lease.skip = NOT_KEPT
+            self._frontier.finish(lease)
+            return None
+
+    def _give_out(self, request: Request, lease: Lease) -> Request:
+        meta = request.meta
         meta[LEASE] = lease
         meta["download_slot"] = lease.host
         meta["depth"] = lease.depth

@@ -230,6 +230,7 @@ class SiteSpider(CrawlSpider):
 
     def _report(self, page: Page, lease: Lease) -> Page:
         lease.failed = page.error is not None
+        lease.is_reported = True
         if page.depth == 0:
             if page.error is None:
                 self.crawler.stats.inc_value("spider/seeds_fetched")
