@@ -26,9 +26,10 @@ def _start(
     options: Sequence[str],
     errors: int | IO[str],
     before: Callable[[], None] | None = None,
+    spider: str = "site",
 ) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "crawl", "site", *options],
+        [sys.executable, "-m", "scrapy", "crawl", spider, *options],
         cwd=folder,
         env=command_environment(),
         stdout=subprocess.DEVNULL,
@@ -40,19 +41,24 @@ def _start(
 
 
 class Command:
-    """A ``scrapy crawl site`` in ``folder``, with its crawl directory there."""
+    """A ``scrapy crawl`` in ``folder``, with its crawl directory there."""
 
     def __init__(
-        self, folder: Path, *options: str, before: Callable[[], None] | None = None
+        self,
+        folder: Path,
+        *options: str,
+        before: Callable[[], None] | None = None,
+        spider: str = "site",
     ) -> None:
         self.folder = folder
+        self._spider = spider
         # Called in the new process, before it becomes the command.
         self._before = before
         self.job = folder / "job"
         self._options = [*options, "-s", f"JOBDIR={self.job}"]
 
     def start(self) -> subprocess.Popen[str]:
-        return _start(self.folder, self._options, subprocess.PIPE, self._before)
+        return _start(self.folder, self._options, subprocess.PIPE, self._before, self._spider)
 
     def run_for(self, seconds: float) -> bool:
         """Run the command, and kill it after some time; whether it came to that."""

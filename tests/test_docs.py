@@ -131,6 +131,22 @@ def test_the_spider_of_the_docs_yields_items_of_its_own(site: SiteFactory, tmp_p
     assert records[1] == {"page": server.url("/"), "h1": ["One", "Two"]}
 
 
+def test_the_spider_of_the_docs_makes_requests_of_its_own(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    examples(tmp_path)
+    server = site(
+        {
+            "pages": {
+                "/": {"body": "<p data-sku=7>Seven"},
+                "/api/price?sku=7": {"body": '{"price": 3}', "content_type": "application/json"},
+            }
+        }
+    )
+    records = crawl(server, tmp_path, "-s", "SPIDER_MODULES=acme.prices", spider="prices")
+    assert records[1] == {"sku": "7", "price": 3}
+
+
 @pytest.mark.parametrize(
     "document",
     sorted(

@@ -97,13 +97,12 @@ class Lease:
     # Where it redirects to, when that is followed: then it is no page of its own.
     redirect: str | None = None
     failed: bool = False
+    # Whether that is the worker's last word, whatever it raises afterwards.
+    is_reported: bool = False
     # Why it is not fetched: a word, and perhaps the rule after a colon.
     skip: str | None = None
     # What came of it, after the pipelines: the kind of each item, and its record.
     records: list[tuple[str, Record]] = field(default_factory=list)
-    # Items on their way through the pipelines, and whether more may come.
-    pending_items: int = 0
-    is_read: bool = False
     is_ended: bool = False
 
 

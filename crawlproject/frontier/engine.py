@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from scrapy.utils.defer import _schedule_coro
 
 if TYPE_CHECKING:
+    from collections.abc import Set
+
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
 
@@ -15,6 +18,16 @@ def is_busy(crawler: Crawler, more: int) -> bool:
     downloader = crawler.engine.downloader
     under_way = getattr(downloader, "under_way", len(downloader.active)) + more
     return downloader.needs_backout() or 0 < downloader.total_concurrency <= under_way
+
+
+def under_way(crawler: Crawler) -> Set[Request]:
+    """The requests that the engine has not let go of.
+
+    It does when callback and pipelines are through, or when there is nothing to call. No
+    signal tells.
+    """
+    slot = crawler.engine._slot
+    return frozenset() if slot is None else slot.inprogress
 
 
 def stop(crawler: Crawler, reason: str) -> None:

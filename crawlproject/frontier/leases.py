@@ -2,8 +2,11 @@
 
 ``LeaseGuard`` (downloader middleware) turns a verdict into a failure, so that nothing is
 fetched, and tells the frontier when the server's answer is complete. ``LeaseMiddleware``
-(spider middleware) ends a lease when its response has been read and its items are through
-the pipelines: the page, its links and the end of the lease are one step.
+(spider middleware) notes on the lease what came of it. ``LeasesOut`` ends a lease when
+Scrapy has let go of its request: then its callback or errback has ended, its items are
+through the pipelines, and what it asked for is admitted. Scrapy lets go of every request,
+whatever raises or is dropped on its way, so every lease ends; and none ends before, so a
+kill in between costs one more fetch and nothing else.
 
 Meta keys: reads ``lease``; writes ``fetch_started`` and ``fetch_ms``.
 Stats: ``downloader/request_count``.
@@ -13,22 +16,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, signals
+from scrapy import signals
 
 from crawlproject.failures import Verdict
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE
 from crawlproject.frontier.clock import now
-from crawlproject.records import kind_of, record_of
+from crawlproject.frontier.engine import under_way
+from crawlproject.records import PAGE, kind_of, record_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
+    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-    from crawlproject.frontier.base import Lease
+    from crawlproject.frontier.base import Frontier, Lease
 
 FETCH_STARTED = "fetch_started"
 FETCH_MS = "fetch_ms"
@@ -50,11 +53,11 @@ class LeaseGuard:
         if lease is not None and lease.verdict is not None:
             raise Verdict(lease.verdict)
 
-    def process_exception(self, request: Request, exception: Exception) -> None:
-        lease = request.meta.get(LEASE)
-        if lease is not None and lease.request is not None:
-            lease.failed = True
-            end(lease, self._crawler)
+    def process_response(self, request: Request, response: Response) -> Response:
+        if response.request is not None and LEASE in request.meta:
+            # A middleware may have got it by another request: what comes of it is ours.
+            response.request.meta[LEASE] = request.meta[LEASE]
+        return response
 
     def _started(self, request: Request) -> None:
         request.meta[FETCH_STARTED] = now()
@@ -66,39 +69,22 @@ class LeaseGuard:
             moment = now()
             request.meta[FETCH_MS] = round((moment - request.meta[FETCH_STARTED]) * 1000)
             frontier_of(self._crawler).landed(lease, moment)
-            if lease.request is not None:
-                # A request of the spider's own: what becomes of its answer is the spider's.
-                end(lease, self._crawler)
 
 
 class LeaseMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
-        for signal in (signals.item_dropped, signals.item_error):
-            crawler.signals.connect(self._item_processed, signal)
         crawler.signals.connect(self._spider_failed, signals.spider_error)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> LeaseMiddleware:
         return cls(crawler)
 
-    async def process_spider_output(
-        self, response: Response, result: AsyncIterator[Any]
-    ) -> AsyncIterator[Any]:
+    def process_spider_input(self, response: Response) -> None:
         lease = response.meta.get(LEASE)
-        if lease is None:
-            async for output in result:
-                yield output
-            return
-        try:
-            async for output in result:
-                if not isinstance(output, Request):
-                    lease.pending_items += 1
-                yield output
-        finally:
-            lease.is_read = True
-            self._end_if_complete(lease)
+        if lease is not None:
+            lease.failed = False
 
     def _item_scraped(self, item: Any, response: Response | Failure | None) -> None:
         lease = _lease_of(response)
@@ -108,30 +94,46 @@ class LeaseMiddleware:
             frontier_of(self._crawler).keep_item(kind, record, url)
         else:
             lease.records.append((kind, record))
-        self._item_processed(response)
-
-    def _item_processed(self, response: Response | Failure | None) -> None:
-        lease = _lease_of(response)
-        if lease is not None:
-            lease.pending_items -= 1
-            self._end_if_complete(lease)
 
     def _spider_failed(self, response: Response | Failure | None) -> None:
         lease = _lease_of(response)
-        if lease is not None and not lease.pending_items:
+        if lease is not None and not lease.is_reported:
             lease.failed = True
-            end(lease, self._crawler)
-
-    def _end_if_complete(self, lease: Lease) -> None:
-        if lease.is_read and not lease.pending_items:
-            end(lease, self._crawler)
 
 
-def end(lease: Lease, crawler: Crawler) -> None:
-    """Finish a lease, once."""
-    if not lease.is_ended:
+class LeasesOut:
+    """The leases whose requests Scrapy has."""
+
+    def __init__(self, crawler: Crawler, frontier: Frontier) -> None:
+        self._crawler = crawler
+        self._frontier = frontier
+        # A middleware may give the same request to Scrapy again, so it is no key.
+        self._out: list[tuple[Request, Lease]] = []
+
+    def add(self, request: Request, lease: Lease) -> None:
+        # It has, until an answer gets to the spider.
+        lease.failed = True
+        self._out.append((request, lease))
+
+    def end_complete(self) -> bool:
+        """Finish the leases whose requests have come to their end; whether there are any."""
+        requests = under_way(self._crawler)
+        complete = [lease for request, lease in self._out if request not in requests]
+        if complete:
+            self._out = [pair for pair in self._out if pair[0] in requests]
+        for lease in complete:
+            if not lease.is_ended:
+                lease.is_ended = True
+                self._frontier.finish(lease)
+        return bool(complete)
+
+    def release(self, lease: Lease, until: float) -> None:
+        """Have it tried again. What else came of it stays, except for the page: it comes again."""
         lease.is_ended = True
-        frontier_of(crawler).finish(lease)
+        for kind, record in lease.records:
+            if kind != PAGE:
+                self._frontier.keep_item(kind, record, lease.url)
+        self._frontier.release(lease, until)
 
 
 def _lease_of(response: Response | Failure | None) -> Lease | None:

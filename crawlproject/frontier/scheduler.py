@@ -2,10 +2,11 @@
 
 Requests come in on two ways. Links of a page are admitted by the spider as plain URLs,
 without a Request, and finished together with the page (``leases.py``). What else a spider
-yields is admitted here, one Request at a time, after the dupe filter.
+yields is admitted here, one Request at a time, after the dupe filter, and so before the
+lease ends that it came from.
 
 Meta keys written: ``lease``, ``download_slot`` (the host), ``retry_times``, ``depth``,
-``download_timeout``.
+``download_timeout``, ``timed_by_frontier`` (nobody else has set that timeout).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import asyncio
 import logging
 from datetime import UTC, datetime
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
@@ -26,7 +27,9 @@ from crawlproject.frontier.base import LEASE, Candidate
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
 from crawlproject.frontier.engine import is_busy, stop, wake
+from crawlproject.frontier.leases import LeasesOut
 from crawlproject.frontier.opening import open_frontier
+from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.store import STARTED_AT
 from crawlproject.urls.dupefilter import CanonicalDupeFilter
 from crawlproject.urls.fingerprint import canonicalizer_from, identity
@@ -48,6 +51,7 @@ logger = logging.getLogger(__name__)
 _SHARE = 8
 # Seconds between two commits.
 _LEAST_INTERVAL = 0.005
+_TIMED = "timed_by_frontier"
 
 
 class LeaseSpider(Protocol):
@@ -76,7 +80,8 @@ class FrontierScheduler(BaseScheduler):
         self._canonicalizer = canonicalizer
         self._retry_backoff = retry_backoff
         self._commit_interval = commit_interval
-        self._commits = create_looping_call(frontier.commit)
+        self._commits = create_looping_call(self._commit)
+        self._out = LeasesOut(crawler, frontier)
         self._deadline = deadline
         # Leases about which the gatekeeper is finding out.
         self._questions: set[asyncio.Future[None]] = set()
@@ -120,7 +125,15 @@ class FrontierScheduler(BaseScheduler):
         for question in self._questions:
             question.cancel()
         self._commits.stop()
+        # Scrapy has let go of all requests by now.
+        self._out.end_complete()
         self._dupefilter.close(reason)
+
+    def _commit(self) -> None:
+        # The engine may have asked for nothing since: it is busy, or paused.
+        if self._out.end_complete():
+            wake(self._crawler)
+        self._frontier.commit()
 
     def _let_go(self) -> None:
         # After the outputs, which are written from the frontier.
@@ -133,6 +146,8 @@ class FrontierScheduler(BaseScheduler):
         if self._frontier.failure is not None:
             self._stop()
             return None
+        if self._given == 0:
+            self._out.end_complete()
         # Questions are requests too, and the engine does not see them come.
         while not is_busy(self._crawler, self._beginning) and self._has_share():
             moment = now()
@@ -144,8 +159,10 @@ class FrontierScheduler(BaseScheduler):
             verdict = lease.verdict or self._gatekeeper.verdict(lease)
             if verdict is None or isinstance(verdict, str):
                 lease.verdict = verdict
-                return self._request(lease)
-            self._ask(lease, verdict)
+                if (request := self._made(lease)) is not None:
+                    return self._give_out(request, lease)
+            else:
+                self._ask(lease, verdict)
         return None
 
     def _has_share(self) -> bool:
@@ -167,14 +184,14 @@ class FrontierScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         lease = request.meta.pop(LEASE, None)
-        retries = request.meta.get("retry_times", 0)
-        if lease is not None and not lease.is_ended and retries > lease.attempts:
-            lease.attempts = retries
+        url = identity(request, self._canonicalizer)
+        if lease is not None and _is_retry(request, url, lease):
+            lease.attempts = request.meta["retry_times"]
             if lease.request is not None:
                 lease.request = self._kept(request)
-            self._frontier.release(lease, now() + self._retry_backoff * 2 ** (retries - 1))
+            wait = self._retry_backoff * 2 ** (lease.attempts - 1)
+            self._out.release(lease, now() + wait)
             return True
-        url = identity(request, self._canonicalizer)
         if request.dont_filter:
             # Not a number: an earlier run may have had it.
             url = f"{url}#{token_hex(8)}"
@@ -203,24 +220,35 @@ class FrontierScheduler(BaseScheduler):
             )
         return request if text is None else text
 
-    def _request(self, lease: Lease) -> Request:
-        request: Request
+    def _made(self, lease: Lease) -> Request | None:
         if lease.request is None:
-            request = cast("LeaseSpider", self._spider).request_for(lease)
-        elif isinstance(lease.request, str):
-            request = requests.from_text(lease.request, self._spider)
-        else:
-            request = lease.request
-        meta: dict[str, Any] = request.meta
+            return cast("LeaseSpider", self._spider).request_for(lease)
+        if not isinstance(lease.request, str):
+            return cast("Request", lease.request)
+        try:
+            return requests.from_text(lease.request, self._spider)
+        except Exception as error:
+            # A run before this one kept it, and the spider may have changed in any way since.
+            logger.warning("The request for %s can't be made again: %s", lease.url, error)
+            lease.skip = NOT_KEPT
+            self._frontier.finish(lease)
+            return None
+
+    def _give_out(self, request: Request, lease: Lease) -> Request:
+        meta = request.meta
         meta[LEASE] = lease
         meta["download_slot"] = lease.host
         meta["depth"] = lease.depth
         # The frontier's spelling is the one that was meant.
         meta["verbatim_url"] = True
+        lease.attempts = max(lease.attempts, meta.get("retry_times", 0))
         if lease.attempts:
             meta["retry_times"] = lease.attempts
         # What is in flight when the crawl's time is up is cut off, and stays queued.
-        meta.setdefault("download_timeout", self._deadline.timeout())
+        if "download_timeout" not in meta or _TIMED in meta:
+            meta["download_timeout"] = self._deadline.timeout()
+            meta[_TIMED] = True
+        self._out.add(request, lease)
         return request
 
     def _ask(self, lease: Lease, question: Awaitable[None]) -> None:
@@ -264,3 +292,15 @@ class FrontierScheduler(BaseScheduler):
         # It may be early by a millisecond, as timers are: then another one is needed.
         self._alarm = None
         wake(self._crawler)
+
+
+def _is_retry(request: Request, url: str, lease: Lease) -> bool:
+    """Whether a request is its lease's own, tried once more.
+
+    Who copies the meta of a response or request copies its lease too: a redirect, or what a
+    callback asks for next.
+    """
+    if lease.is_ended or request.meta.get("retry_times", 0) <= lease.attempts:
+        return False
+    # One that was not to be filtered has a number behind its URL.
+    return lease.request is None or lease.url == url or lease.url.startswith(f"{url}#")

@@ -178,9 +178,6 @@ class SiteSpider(CrawlSpider):
 
     def page_failed(self, failure: Failure) -> Iterator[Page]:
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]
-        # Scrapy's spider middlewares don't see what comes from here.
-        lease.pending_items += 1
-        lease.is_read = True
         assert failure.value is not None
         yield self._failed(lease, failure.value)
 
@@ -235,6 +232,7 @@ class SiteSpider(CrawlSpider):
 
     def _report(self, page: Page, lease: Lease) -> Page:
         lease.failed = page.error is not None
+        lease.is_reported = True
         if page.depth == 0:
             if page.error is None:
                 self.crawler.stats.inc_value("spider/seeds_fetched")

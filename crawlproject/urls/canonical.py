@@ -256,7 +256,11 @@ def origin_of(url: str) -> str:
 
 def host_of(canonical_url: str) -> str:
     """The host name in a canonical URL, without port and without the brackets of IPv6."""
-    authority = canonical_url.split("/", 3)[2]
+    try:
+        authority = canonical_url.split("/", 3)[2]
+    except IndexError:
+        # No canonical URL, but a spider may ask for it itself: data: has no host.
+        return ""
     if authority.startswith("["):
-        return authority[1 : authority.index("]")]
+        return authority[1:].partition("]")[0]
     return authority.partition(":")[0]
