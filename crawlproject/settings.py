@@ -145,6 +145,8 @@ STATS_DUMP = True
 
 # --- wiring. Ours leave gaps of 10 and more, for what a team adds between.
 
+ADDONS = {"crawlproject.wiring.Wiring": 0}  # puts back what a team's own settings leave out
+
 DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "crawlproject.frontier.leases.LeaseGuard": 10,
     "crawlproject.monitoring.traffic.Traffic": 850,

@@ -21,6 +21,7 @@ from scrapy.commands import crawl
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.conf import feed_process_params_from_cli
+from scrapy.utils.misc import load_object
 
 from crawlproject.commands.checks import check_components, check_options, check_setting_names
 from crawlproject.errors import BadArgument, BadInput
@@ -28,9 +29,11 @@ from crawlproject.exports.feeds import Feeds
 from crawlproject.exports.outputs import check_appended, check_outputs
 from crawlproject.failures import explain
 from crawlproject.frontier import frontier_of
+from crawlproject.frontier.leases import check_wiring
 from crawlproject.frontier.opening import check_crawl_directory
 from crawlproject.spiders.arguments import ARGUMENTS
 from crawlproject.spiders.values import log_level
+from crawlproject.wiring import Wiring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,6 +133,8 @@ class Command(crawl.Command):
         check = getattr(crawler.spidercls, "check_arguments", None)
         if check is not None:
             check(spargs, crawler.settings.copy())
+        if Wiring not in map(load_object, crawler.settings.getdict("ADDONS")):
+            check_wiring(crawler.settings)
         check_outputs(crawler.settings.getdict("FEEDS"), crawler)
         check_crawl_directory(crawler.settings)
 

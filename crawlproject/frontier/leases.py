@@ -17,7 +17,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
+from scrapy.utils.misc import load_object
+from scrapy.utils.python import global_object_name
 
+from crawlproject.errors import BadArgument
 from crawlproject.failures import Verdict
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
     from crawlproject.frontier.base import Frontier, Lease
@@ -134,6 +138,21 @@ class LeasesOut:
             if kind != PAGE:
                 self._frontier.keep_item(kind, record, lease.url)
         self._frontier.release(lease, until)
+
+
+def check_wiring(settings: BaseSettings) -> None:
+    """Raise BadArgument where a setting lacks what ends leases and keeps delays."""
+    for name, component in (
+        ("DOWNLOADER_MIDDLEWARES", LeaseGuard),
+        ("SPIDER_MIDDLEWARES", LeaseMiddleware),
+    ):
+        wired = settings.get_component_priority_dict_with_base(name)
+        if component not in map(load_object, wired):
+            raise BadArgument(
+                name,
+                f"{global_object_name(component)} is missing, and without it no delay would be "
+                "kept: add it, or keep crawlproject.wiring.Wiring in ADDONS",
+            )
 
 
 def _lease_of(response: Response | Failure | None) -> Lease | None:

@@ -27,7 +27,7 @@ from crawlproject.frontier.base import LEASE, Candidate
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
 from crawlproject.frontier.engine import is_busy, stop, wake
-from crawlproject.frontier.leases import LeasesOut
+from crawlproject.frontier.leases import LeasesOut, check_wiring
 from crawlproject.frontier.opening import open_frontier
 from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.store import STARTED_AT
@@ -99,6 +99,7 @@ class FrontierScheduler(BaseScheduler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FrontierScheduler:
         settings = crawler.settings
+        check_wiring(settings)
         frontier = open_frontier(crawler)
         use_frontier(crawler, frontier)
         return cls(

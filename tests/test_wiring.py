@@ -1,0 +1,81 @@
+"""Whatever a team sets for its own components, ours stay: politeness and outputs depend on them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.misc import load_object
+
+from crawlproject.spiders.site import SiteSpider
+from crawlproject.wiring import Wiring
+from tests.crawling import crawl_site, project_settings, scrapy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from scrapy import Request
+
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
+
+DELAY = 0.07
+SITE = {
+    "robots": "User-agent: *\nDisallow: /no\n",
+    "pages": {"/": {"links": ["/a", "/no"]}, "/a": {"links": []}, "/no": {"links": []}},
+}
+
+
+class Signed:
+    def process_request(self, request: Request) -> None:
+        request.headers["X-Signed"] = "yes"
+
+
+class TeamSpider(SiteSpider):
+    name = "team"
+    custom_settings: dict[str, Any] = {  # noqa: RUF012
+        "DOWNLOADER_MIDDLEWARES": {Signed: 500},
+        "SPIDER_MIDDLEWARES": {},
+        "EXTENSIONS": {},
+        "FEED_EXPORTERS": {"mine": "scrapy.exporters.PickleItemExporter"},
+    }
+
+
+@deferred_f_from_coro_f
+async def test_a_spider_with_components_of_its_own_is_as_polite_and_loses_nothing(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site(SITE)
+    output = tmp_path / "pages.json"
+    feeds = {"FEEDS": {str(output): {"format": "json"}}}
+    await crawl_site(server.url(), feeds, spider=TeamSpider, delay=str(DELAY))
+    assert server.paths() == ["/", "/a"]
+    assert min(server.gaps()) >= DELAY
+    pages = json.loads(output.read_text())["pages"]
+    assert [(page["url"], page.get("error")) for page in pages] == [
+        (server.url(), None),
+        (server.url("/a"), None),
+        (server.url("/no"), "robots"),
+    ]
+
+
+def test_what_is_named_with_none_is_off() -> None:
+    path = "crawlproject.politeness.throttle.GateThrottle"
+    settings = project_settings({"EXTENSIONS": json.dumps({path: None})})
+    Wiring().update_settings(settings)
+    extensions = settings.get_component_priority_dict_with_base("EXTENSIONS")
+    orders = {load_object(name).__name__: order for name, order in extensions.items()}
+    # Scrapy leaves out what is None.
+    assert orders["Overload"] == 110
+    assert not {"GateThrottle", "SpiderState"} & orders.keys()
+
+
+def test_a_crawl_without_it_is_refused(tmp_path: Path) -> None:
+    nothing = ("-s", "ADDONS={}", "-s", "DOWNLOADER_MIDDLEWARES={}")
+    done = scrapy("crawl", "site", "-a", "seed=http://127.0.0.1:9/", *nothing, cwd=tmp_path)
+    assert done.returncode != 0
+    assert "DOWNLOADER_MIDDLEWARES: crawlproject.frontier.leases.LeaseGuard is" in done.stderr
+    assert "Traceback" not in done.stderr
