@@ -96,6 +96,8 @@ class Lease:
     found: list[Candidate] = field(default_factory=list)
     # Where it redirects to, when that is followed: then it is no page of its own.
     redirect: str | None = None
+    # The answer that said so: it is shown to who asks about this URL, and to nobody else.
+    redirect_answer: Record | None = None
     failed: bool = False
     # Why it is not fetched: a word, and perhaps the rule after a colon.
     skip: str | None = None

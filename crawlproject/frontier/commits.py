@@ -99,6 +99,9 @@ class Commits(Queues):
         if lease.redirect is not None:
             self._move(entry, State.DONE)
             self._commit_redirect(entry, lease.redirect)
+            if lease.redirect_answer is not None and entry.state is State.DONE:
+                # No page, because it has a target.
+                self._store.add_page(entry, lease.redirect_answer, None, as_found=True)
         elif not self._unblock(entry):
             # While it is open, nobody below it has been counted out.
             links = self._commit_links(entry, lease.found)
@@ -170,6 +173,8 @@ class Commits(Queues):
 
     def _report(self, entry: Entry, verdict: str) -> None:
         """Give a URL out again, to say that no page will come of it."""
+        # What it answered is no page either.
+        self._store.drop_page(entry)
         entry.verdict = verdict
         self._move(entry, State.QUEUED)
         self._queue(entry)

@@ -6,6 +6,7 @@
 | ``hosts`` | every host that was to be asked: its delay, when it may be asked again |
 | ``robots`` | every origin whose robots.txt was asked |
 | ``pages`` | every page, as JSON, with its links as ids of ``urls`` (``store.py``) |
+| | and, for ``scrapy why``, what every redirect answered |
 | ``items`` | whatever else a spider or pipeline made |
 | ``answers`` | pages that are fetched, but whose links wait: for room, or for their turn |
 | ``budgets`` | groups of URLs with a budget, and how much of it is spent |

@@ -109,6 +109,30 @@ def test_a_fetched_page_is_told_with_its_answer_and_its_way(capfd: CapFd, tmp_pa
     assert why(capfd, "/old", tmp_path)["summary"] == f"It redirects to {SITE}/new."
 
 
+def test_a_redirect_is_told_with_its_answer(capfd: CapFd, tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path, "/old")
+    crawl.redirect("/old", "/new", status=301)
+    crawl.fetch("/new")
+    assert crawl.frontier.read().count_pages() == 1
+    crawl.close()
+    text = said(capfd, "/old", tmp_path)
+    assert f"It redirects to {SITE}/new.\n" in text
+    assert "  fetched  2026-11-16 02:23:31 UTC" in text
+    assert "  status   301 Moved Permanently\n" in text
+    page = why(capfd, "/old", tmp_path)["page"]
+    assert (page["status_code"], page["error"], page["fetched_at"]) == (301, None, FETCHED_AT)
+
+
+def test_a_redirect_of_a_crawl_that_kept_no_answer_is_told_without_one(
+    capfd: CapFd, tmp_path: Path
+) -> None:
+    crawl = Crawl(tmp_path, "/old")
+    crawl.redirect("/old", "/new")
+    crawl.close()
+    account = why(capfd, "/old", tmp_path)
+    assert (account["summary"], account["page"]) == (f"It redirects to {SITE}/new.", None)
+
+
 def test_a_page_that_a_pipeline_has_changed_beyond_recognition_is_told(
     capfd: CapFd, tmp_path: Path
 ) -> None:
