@@ -148,6 +148,11 @@ def test_the_number_of_rows_is_a_choice_and_what_is_left_out_is_counted(
     assert out.endswith("  and 2 more\n")
     values = overview(capfd, tmp_path, "--hosts", "3")
     assert len(values["hosts"]["longest_queues"]) == len(values["seeds"]["first"]) == 3
+    values = overview(capfd, tmp_path, "--hosts", "0")
+    assert (values["hosts"]["longest_queues"], len(values["seeds"]["first"])) == ([], 10)
+    text = ask(capfd, "frontier", tmp_path, "--hosts", "0").out
+    assert "Hosts" not in text
+    assert "\nSeeds\n" in text
 
 
 def test_it_is_known_whether_a_crawl_runs(capfd: CapFd, tmp_path: Path) -> None:
