@@ -55,6 +55,7 @@ class Command(crawl.Command):
         parser.epilog = (
             f"arguments of the spider 'site':\n{arguments}\n\n"
             "outputs by file extension: .json .jsonl .csv .xml, as in -O sitemap.json\n"
+            "crawl directory: -s JOBDIR=DIR; the same command goes on where it stopped\n"
             "more in docs/usage.md"
         )
 

@@ -253,6 +253,7 @@ def test_help_lists_the_arguments(tmp_path: Path) -> None:
     assert result.returncode == 0
     for name in ARGUMENTS:
         assert f"-a {name}=" in result.stdout
+    assert "-s JOBDIR=DIR; the same command goes on where it stopped" in result.stdout
 
 
 def test_standard_output_can_be_an_output(site: SiteFactory, tmp_path: Path) -> None:
