@@ -279,4 +279,8 @@ class Gatekeeper(Protocol):
     asks_the_host: bool
 
     def verdict(self, lease: Lease) -> str | Awaitable[None] | None:
-        """None: go on. A string: no, with this error. To be awaited: ask again after that."""
+        """None: go on. A string: no, with this error. To be awaited: ask again after that.
+
+        An error is a word, and perhaps a detail after a colon. In a word that ``failures.py``
+        has not, the summary counts it as a refusal, by that word.
+        """

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from crawlproject.monitoring.tally import Broken
 
 
+# What a headline has room for.
+_WORDS, _WORD_CHARS = 3, 40
+
+
 class File(NamedTuple):
     """An output, as the user would write its name, and what is in it."""
 
@@ -180,8 +184,16 @@ def _verdict(tally: Tally) -> str:
         f"{tally.fine:,} fine" if tally.fine else "",
         f"{tally.broken:,} broken" if tally.broken else "",
         f"{tally.denied:,} denied by robots.txt" if tally.denied else "",
+        f"{tally.refused:,} refused{_refusals(tally)}" if tally.refused else "",
     ]
     return ": " + ", ".join(part for part in parts if part)
+
+
+def _refusals(tally: Tally) -> str:
+    """A gatekeeper's own words, the first of them."""
+    words = [word[:_WORD_CHARS] for word in tally.refusals[:_WORDS]]
+    more = ", …" if len(tally.refusals) > _WORDS else ""
+    return f" ({', '.join(words)}{more})" if words else ""
 
 
 def _volume(ending: Ending) -> str | None:

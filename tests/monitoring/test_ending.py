@@ -60,6 +60,21 @@ def test_the_headline_says_what_was_crawled_and_how_it_went(ending: Ending, sent
     assert headline(ending) == sentence
 
 
+@pytest.mark.parametrize(
+    ("errors", "words"),
+    [
+        (["no PDF: a", "no PDF: b"], "1 fine, 2 refused (no PDF)"),
+        (["b", "a", "d", "c", "d"], "1 fine, 5 refused (d, a, b, …)"),
+        (["x" * 50], f"1 fine, 1 refused ({'x' * 40})"),
+    ],
+)
+def test_what_a_gatekeeper_refuses_is_told_in_its_words(errors: list[str], words: str) -> None:
+    tally = tally_of(fine=1)
+    for error in errors:
+        tally.add(Page(SEED, error=error))
+    assert headline(Ending(tally=tally)).endswith(f": {words}.")
+
+
 COMPLETE = File("a.json", "3 pages")
 INCOMPLETE = File("a.json", "3 pages", is_complete=False)
 
