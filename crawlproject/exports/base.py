@@ -16,6 +16,8 @@ class PageExporter(BaseItemExporter):
     """Remembers the first write error, and raises it once, at the end."""
 
     error: Exception | None = None
+    # How many of the items it was given are no pages.
+    other_items = 0
 
     def export_item(self, item: Any) -> None:
         if self.error is None:

@@ -5,6 +5,7 @@ import pytest
 from crawlproject.frontier.base import Counts
 from crawlproject.items import Page
 from crawlproject.monitoring.ending import (
+    Earlier,
     Ending,
     File,
     Limits,
@@ -88,6 +89,31 @@ INCOMPLETE = File("a.json", "3 pages", is_complete=False)
             ["100 pages reached (max_pages); 532 URLs were not tried."],
         ),
         (Ending(reason="finished", limits=LIMITS), []),
+        (
+            Ending(reason="finished", limits=LIMITS, earlier=Earlier(140)),
+            [
+                "Went on with an earlier crawl.",
+                "max_pages=100 is less than the 140 pages that were there, which all stay.",
+            ],
+        ),
+        (
+            Ending(
+                counts=Counts(queued=2), limits=LIMITS, earlier=Earlier(140), directory="crawls/x"
+            ),
+            [
+                "Went on with an earlier crawl.",
+                "max_pages=100 is less than the 140 pages that were there, which all stay; "
+                "2 URLs were not tried. The same command with a larger max_pages goes on "
+                "(crawls/x).",
+            ],
+        ),
+        (
+            Ending(counts=Counts(queued=2), limits=LIMITS, earlier=Earlier(100)),
+            [
+                "Went on with an earlier crawl.",
+                "100 pages reached (max_pages); 2 URLs were not tried.",
+            ],
+        ),
         (Ending(reason="finished", counts=Counts(queued=1)), ["1 URL was not tried."]),
         (
             Ending(reason="shutdown", files=[COMPLETE]),
