@@ -16,6 +16,7 @@ from crawlproject.commands.times import distance, moment_of
 from crawlproject.commands.wording import delay_words
 from crawlproject.errors import BadArgument
 from crawlproject.frontier import clock, overview
+from crawlproject.frontier.database import holder
 from crawlproject.monitoring.ending import plural, size
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Command(Inquiry, ScrapyCommand):
         values = {
             "directory": str(folder),
             "bytes": overview.size(folder),
-            "running": overview.holder(folder),
+            "running": holder(folder),
             **values,
         }
         if opts.json:

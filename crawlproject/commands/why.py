@@ -13,9 +13,8 @@ from crawlproject.commands.inquiry import Inquiry, opened, write_json
 from crawlproject.commands.sheet import Sheet
 from crawlproject.errors import BadArgument
 from crawlproject.frontier import clock
-from crawlproject.frontier.database import DATABASE
+from crawlproject.frontier.database import DATABASE, holder
 from crawlproject.frontier.opening import host_function
-from crawlproject.frontier.overview import holder
 from crawlproject.frontier.questions import Questions
 from crawlproject.scope.internal import is_internal
 from crawlproject.urls.canonical import NotCrawlable

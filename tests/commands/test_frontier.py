@@ -13,7 +13,7 @@ from rich.console import Console
 from crawlproject.commands.sheet import Sheet
 from crawlproject.frontier.base import NOFOLLOW, Candidate, Robots
 from crawlproject.frontier.clock import now
-from crawlproject.frontier.database import Claim
+from crawlproject.frontier.database import DATABASE, Claim, connect
 from crawlproject.scope.traps import Budget
 from tests.commands.inquiring import SITE, Crawl, ask, url
 from tests.crawling import PROJECT
@@ -211,3 +211,12 @@ def test_a_terminal_gets_colours_and_folded_lines() -> None:
     # A site may have links of any length, and a reader has one screen.
     assert text.count("x") == 400
     assert "…" in text
+
+
+@pytest.mark.parametrize("command", [("why", SITE), ("frontier",), ("skipped",)])
+def test_who_looks_into_a_crawl_leaves_nothing_behind(
+    capfd: CapFd, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    connect(tmp_path).close()
+    assert ask(capfd, *command, tmp_path).err == ""
+    assert [path.name for path in tmp_path.iterdir()] == [DATABASE]
