@@ -114,6 +114,16 @@ class Commits(Queues):
         self._fill_budget()
 
     def _commit_links(self, entry: Entry, found: list[Candidate]) -> list[int]:
+        way = entry.way
+        links = self._offer_links(entry, found)
+        while entry.way != way:
+            # One of them was one redirect too many, and is none any more: it leads back here by
+            # a shorter way, so what this page links to is nearer, too.
+            way = entry.way
+            links = self._offer_links(entry, found)
+        return links
+
+    def _offer_links(self, entry: Entry, found: list[Candidate]) -> list[int]:
         get = self._store.get
         step = entry.way.step(entry)
         links = []
