@@ -15,7 +15,7 @@
 | ``unreadable`` | an answer that is no HTTP, or that we failed to read |
 | ``failed`` | an injected fetch function returned nothing or raised |
 
-A detail may follow after a colon.
+A detail may follow after a colon. Any other word is the verdict of a team's own gatekeeper.
 """
 
 from __future__ import annotations
@@ -37,6 +37,25 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     IgnoreRequest,
     ResponseDataLossError,
+)
+
+WORDS = frozenset(
+    {
+        "timeout",
+        "dns",
+        "connection refused",
+        "connection lost",
+        "truncated",
+        "tls",
+        "too large",
+        "robots",
+        "redirect loop",
+        "too many redirects",
+        "bad redirect",
+        "internal address",
+        "unreadable",
+        "failed",
+    }
 )
 
 _KINDS: tuple[tuple[type[BaseException], str], ...] = (

@@ -120,8 +120,19 @@ def test_the_gatekeeper_of_the_docs_denies(site: SiteFactory, tmp_path: Path) ->
     examples(tmp_path)
     server = site({"pages": {"/": {"links": ["/a.pdf"]}, "/a.pdf": {}}})
     pages = crawl(server, tmp_path, "-s", "FRONTIER_GATEKEEPER=acme.gate.NoPdf")
-    assert [page.get("error") for page in pages] == [None, "robots: no PDF by our own rule"]
+    assert [page.get("error") for page in pages] == [None, "no PDF: our own rule"]
     assert server.paths() == ["/"]
+
+
+def test_what_the_gatekeeper_of_the_docs_denies_is_counted_apart(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    examples(tmp_path)
+    server = site({"pages": {"/": {"links": ["/a.pdf"]}, "/a.pdf": {}}})
+    options = ("-a", f"seed={server.url()}", "-s", "FRONTIER_GATEKEEPER=acme.gate.NoPdf")
+    result = scrapy("crawl", "site", *options, cwd=tmp_path, PYTHONPATH=f"{PROJECT}:{tmp_path}")
+    assert ": 1 fine, 1 refused (no PDF).\n" in result.stderr
+    assert "Broken pages" not in result.stderr
 
 
 def test_the_spider_of_the_docs_yields_items_of_its_own(site: SiteFactory, tmp_path: Path) -> None:

@@ -11,7 +11,9 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
+import os
 import sys
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -56,6 +58,7 @@ class Command(crawl.Command):
         parser.epilog = (
             f"arguments of the spider 'site':\n{arguments}\n\n"
             "outputs by file extension: .json .jsonl .csv .xml, as in -O sitemap.json\n"
+            "crawl directory: -s JOBDIR=DIR; the same command goes on where it stopped\n"
             "more in docs/usage.md"
         )
 
@@ -167,7 +170,7 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:
     feeds = crawler.get_extension(Feeds)
     if feeds is not None and feeds.failures:
         for uri, problem in feeds.failures.items():
-            complain(f"can't write {uri!r}: {problem}")
+            complain(_output_problem(uri, problem))
         return 1
     if any(key.startswith("feedexport/failed_count/") for key in stats):
         complain("an output could not be stored: the log says which")
@@ -208,6 +211,14 @@ def _storage_problem(crawler: Crawler) -> str | None:
         return frontier_of(crawler).failure
     except LookupError:
         return None
+
+
+def _output_problem(uri: str, problem: str) -> str:
+    if not uri.startswith(_STDOUT):
+        return f"can't write {uri!r}: {problem}"
+    if problem == os.strerror(errno.EPIPE):
+        return "standard output was closed before all was written"
+    return f"can't write to standard output: {problem}"
 
 
 def _without_internals(message: str) -> str:

@@ -16,6 +16,7 @@ from crawlproject.commands.times import distance, moment_of
 from crawlproject.commands.wording import delay_words
 from crawlproject.errors import BadArgument
 from crawlproject.frontier import clock, overview
+from crawlproject.frontier.database import holder
 from crawlproject.monitoring.ending import plural, size
 
 if TYPE_CHECKING:
@@ -46,7 +47,10 @@ class Command(Inquiry, ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument(
-            "--hosts", metavar="N", default=str(_ROWS), help=f"rows of a list (default: {_ROWS})"
+            "--hosts",
+            metavar="N",
+            default=str(_ROWS),
+            help=f"rows of a list (default: {_ROWS}); 0: no hosts",
         )
 
     def answer(self, operands: list[str], folder: Path, opts: argparse.Namespace) -> int:
@@ -60,7 +64,7 @@ class Command(Inquiry, ScrapyCommand):
         values = {
             "directory": str(folder),
             "bytes": overview.size(folder),
-            "running": overview.holder(folder),
+            "running": holder(folder),
             **values,
         }
         if opts.json:
@@ -82,7 +86,9 @@ def _values(database: sqlite3.Connection, rows: int, now: float) -> dict[str, An
     }
     waiting = overview.waiting(database)
     hosts, not_ready = overview.hosts_in_all(database, now)
-    number, first = overview.seeds(database, rows)
+    # Who wants no hosts wants the rest.
+    others = rows or _ROWS
+    number, first = overview.seeds(database, others)
     return {
         "urls": {**states, "total": sum(states.values())},
         "redirects": overview.redirects(database),
@@ -101,7 +107,7 @@ def _values(database: sqlite3.Connection, rows: int, now: float) -> dict[str, An
             "busiest": [host_account(facts) for facts in overview.busiest_hosts(database, rows)],
         },
         "robots": overview.robots(database)._asdict(),
-        "full_budgets": [one._asdict() for one in overview.full_budgets(database, rows)],
+        "full_budgets": [one._asdict() for one in overview.full_budgets(database, others)],
         "seeds": {"total": number, "first": [seed._asdict() for seed in first]},
     }
 

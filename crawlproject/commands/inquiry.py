@@ -12,14 +12,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from crawlproject.commands.crawl import complain
 from crawlproject.errors import BadArgument, BadCrawlDirectory, BadInput
-from crawlproject.frontier.database import connect_to_read
+from crawlproject.frontier.looking import reading
 from crawlproject.records import json_encoder
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Inquiry:
 @contextmanager
 def opened(folder: Path) -> Iterator[sqlite3.Connection]:
     """The crawl in a directory as it was at one moment. Raises BadCrawlDirectory."""
-    with closing(connect_to_read(folder)) as database:
+    with reading(folder) as database:
         try:
             database.execute("BEGIN")
             yield database

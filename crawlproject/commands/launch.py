@@ -19,6 +19,22 @@ _DEMO_OUTPUT = "sitemap.json"
 # The same address each time, so that two runs can be compared, if it is free.
 _DEMO_PORT = 8765
 
+_HELP = """\
+usage: ./scripts/crawl [URL] [options]
+
+Crawl a site, politely. The URL may come first, or anywhere among the options. Without one, the
+bundled demo site is crawled, offline.
+
+  ./scripts/crawl https://example.com -O sitemap.json
+      one file, written at the end
+  ./scripts/crawl https://example.com -s JOBDIR=crawls/example -O sitemap.json
+      with a crawl directory: whatever ends the crawl, the same command goes on where it stopped
+  ./scripts/crawl -a seeds_file=urls.txt -a depth=0 -a scope=any -O check.csv
+      do these URLs answer?
+
+The options are those of scrapy crawl:
+"""
+
 
 class Options(ScrapyArgumentParser):
     """The options of ``scrapy crawl``; what is wrong with them is said in one line."""
@@ -46,9 +62,12 @@ def main(arguments: list[str]) -> None:
     except BadInput as error:
         complain(str(error))
         sys.exit(2)
-    if url is not None:
+    wants_help = not {"-h", "--help"}.isdisjoint(options)
+    if url is not None and not wants_help:
         execute(["scrapy", "crawl", "site", "-a", f"seed={url}", *options])
-    if names_seed(options) or {"-h", "--help"} & set(options):
+    if wants_help:
+        print(_HELP, flush=True)
+    if names_seed(options) or wants_help:
         execute(["scrapy", "crawl", "site", *options])
     _crawl_demo(options)
 

@@ -13,8 +13,8 @@ from crawlproject.commands.inquiry import Inquiry, opened, write_json
 from crawlproject.commands.sheet import Sheet
 from crawlproject.errors import BadArgument
 from crawlproject.frontier import clock
+from crawlproject.frontier.database import DATABASE, holder
 from crawlproject.frontier.opening import host_function
-from crawlproject.frontier.overview import holder
 from crawlproject.frontier.questions import Questions
 from crawlproject.scope.internal import is_internal
 from crawlproject.urls.canonical import NotCrawlable
@@ -22,10 +22,12 @@ from crawlproject.urls.fingerprint import canonicalizer_from
 
 if TYPE_CHECKING:
     import argparse
-    import sqlite3
 
     from crawlproject.commands.account import Account
     from crawlproject.urls.canonical import Canonicalizer
+
+# Hosts that are named when a path may be on several.
+_CHOICES = 5
 
 
 class Command(Inquiry, ScrapyCommand):
@@ -39,6 +41,7 @@ class Command(Inquiry, ScrapyCommand):
         return (
             "Say what became of a URL: fetched, failed, queued (behind what), skipped (by which "
             "rule, and what would let it in) or never seen (and which known URLs come near). "
+            "A path alone, such as /news/, is one of the seed's host. "
             "CRAWLDIR is the JOBDIR of a crawl, which may be running. "
             "Exit status: 0 known, 1 never seen, 2 bad arguments."
         )
@@ -46,13 +49,14 @@ class Command(Inquiry, ScrapyCommand):
     def answer(self, operands: list[str], folder: Path, opts: argparse.Namespace) -> int:
         assert self.settings is not None
         asked = operands[0]
-        if "://" not in asked and Path(asked).is_dir():
+        if _is_directory(asked, folder):
             raise BadArgument("URL", f"{asked!r} is a directory: give {self.syntax()}")
-        spellings = canonical_spellings(asked, canonicalizer_from(self.settings))
         now = clock.now()
         with opened(folder) as database:
             limits = limits_of(database, self.settings)
-            url = _known_one(database, spellings)
+            questions = Questions(database)
+            meant = _of_the_seeds(asked, questions) if _is_path(asked) else [asked]
+            url = _known_one(questions, meant, canonicalizer_from(self.settings))
             host = host_function(self.settings)(url)
             account: Account = {
                 "asked": asked,
@@ -68,6 +72,39 @@ class Command(Inquiry, ScrapyCommand):
         return 1 if account["state"] is None else 0
 
 
+def _is_path(asked: str) -> bool:
+    return asked.startswith("/") and not asked.startswith("//")
+
+
+def _is_directory(asked: str, folder: Path) -> bool:
+    """Whether it was not meant as a URL: a path of the site may be one of this machine, too."""
+    if "://" in asked or not Path(asked).is_dir():
+        return False
+    is_crawl = (Path(asked) / DATABASE).exists()
+    return is_crawl or not _is_path(asked) or not (folder / DATABASE).exists()
+
+
+def _of_the_seeds(path: str, questions: Questions) -> list[str]:
+    """What a path alone may mean: a URL of the one host that the seeds lead to."""
+    sites = questions.sites()
+    if not sites:
+        raise BadArgument("URL", f"{path!r} has no host, and the crawl no seed: give a whole URL")
+    if len(sites) > 1:
+        choices = [f"{origins[0]}{path}" for origins in sites.values()]
+        rest = " …" if len(choices) > _CHOICES else ""
+        raise BadArgument(
+            "URL",
+            f"{path!r} may be on any of {len(sites):,} hosts: give one of "
+            f"{', '.join(choices[:_CHOICES])}{rest}",
+        )
+    return [f"{origin}{path}" for origins in sites.values() for origin in origins]
+
+
+def _known_one(questions: Questions, meant: list[str], canonicalize: Canonicalizer) -> str:
+    spellings = [spelling for url in meant for spelling in canonical_spellings(url, canonicalize)]
+    return next((url for url in spellings if questions.find(url) is not None), spellings[0])
+
+
 def canonical_spellings(asked: str, canonicalize: Canonicalizer) -> list[str]:
     """What a URL may mean: without a scheme, both of them."""
     urls = [asked]
@@ -79,11 +116,6 @@ def canonical_spellings(asked: str, canonicalize: Canonicalizer) -> list[str]:
         return [canonicalize(url) for url in urls]
     except NotCrawlable as error:
         raise BadArgument("URL", str(error)) from None
-
-
-def _known_one(database: sqlite3.Connection, spellings: list[str]) -> str:
-    questions = Questions(database)
-    return next((url for url in spellings if questions.find(url) is not None), spellings[0])
 
 
 def _draw(account: Account, now: float) -> None:

@@ -15,18 +15,20 @@ WRITE_ERRORS = (OSError, sqlite3.Error)
 class PageExporter(BaseItemExporter):
     """Remembers the first write error, and raises it once, at the end."""
 
-    _error: Exception | None = None
+    error: Exception | None = None
+    # How many of the items it was given are no pages.
+    other_items = 0
 
     def export_item(self, item: Any) -> None:
-        if self._error is None:
+        if self.error is None:
             try:
                 self.take(item)
             except WRITE_ERRORS as error:
-                self._error = error
+                self.error = error
 
     def finish_exporting(self) -> None:
-        if self._error is not None:
-            raise self._error
+        if self.error is not None:
+            raise self.error
         self.complete()
 
     @abstractmethod

@@ -12,12 +12,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.extensions.feedexport import FeedExporter, ItemFilter
+from scrapy.extensions.feedexport import FeedExporter, ItemFilter, StdoutFeedStorage
 
 from crawlproject.exports.base import WRITE_ERRORS
 from crawlproject.exports.sorted_pages import SortedPagesExporter
 from crawlproject.exports.storage import ReplacingFileStorage
 from crawlproject.frontier import frontier_of
+from crawlproject.frontier.engine import stop
 from crawlproject.records import PAGE, page_from
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Feeds(FeedExporter):
         super().__init__(crawler)
         self.failures: dict[str, str] = {}
         self._documents: list[FeedSlot] = []
+        self._is_stopping = False
         # Classes of items by name, for filters.
         self._kinds: dict[str, type] = {}
 
@@ -55,7 +57,7 @@ class Feeds(FeedExporter):
             for cls in slot.filter.item_classes or ():
                 self._kinds[f"{cls.__module__}.{cls.__qualname__}"] = cls
         lines = self.slots
-        appended = [slot for slot in lines if not slot.feed_options["overwrite"]]
+        appended = [slot for slot in lines if _appends(slot)]
         self.slots = [slot for slot in lines if slot not in appended]
         if self.slots:
             for item in self._items(frontier.read()):
@@ -68,6 +70,9 @@ class Feeds(FeedExporter):
     def item_scraped(self, item: Any, spider: Spider) -> None:
         self._kinds.setdefault(f"{type(item).__module__}.{type(item).__qualname__}", type(item))
         super().item_scraped(item, spider)
+        if not self._is_stopping and self._is_in_vain():
+            self._is_stopping = True
+            stop(self.crawler, "standard output was closed")
 
     async def close_spider(self, spider: Spider) -> None:
         frontier = self._frontier()
@@ -125,6 +130,12 @@ class Feeds(FeedExporter):
         if isinstance(slot.storage, ReplacingFileStorage):
             slot.storage.discard()
 
+    def _is_in_vain(self) -> bool:
+        """Whether all that is written goes to somebody who has seen enough."""
+        errors = [getattr(slot.exporter, "error", None) for slot in self.slots]
+        is_closed = bool(errors) and all(isinstance(error, BrokenPipeError) for error in errors)
+        return is_closed and not self._documents
+
     def _is_document(self, slot: FeedSlot) -> bool:
         return issubclass(self.exporters[slot.format], SortedPagesExporter)
 
@@ -132,3 +143,9 @@ class Feeds(FeedExporter):
         with suppress(LookupError):  # another scheduler: items stay as they arrive
             return frontier_of(self.crawler)
         return None
+
+
+def _appends(slot: FeedSlot) -> bool:
+    """Whether lines go behind those of earlier runs. On standard output there are none."""
+    is_replaced = slot.feed_options.get("overwrite", False)
+    return not is_replaced and not isinstance(slot.storage, StdoutFeedStorage)

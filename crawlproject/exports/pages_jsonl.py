@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from crawlproject.exports.base import PageExporter
 from crawlproject.exports.files import ends_in_mid_line, local_path
-from crawlproject.records import chosen_fields, json_encoder, record_of
+from crawlproject.records import chosen_fields, is_page, json_encoder, record_of
 
 
 class PagesJsonLinesExporter(PageExporter):
@@ -35,6 +35,7 @@ class PagesJsonLinesExporter(PageExporter):
 
     def take(self, item: Any) -> None:
         record = record_of(item)
+        self.other_items += not is_page(record)
         if self.chosen:
             record = {name: record[field] for field, name in self.chosen.items() if field in record}
         else:

@@ -72,6 +72,7 @@ class SortedPagesExporter(PageExporter):
     def read_from(self, reader: Reader) -> None:
         """Take what a crawl directory has, instead of what is given item by item."""
         self._reader = reader
+        self.other_items = reader.count_others()
         self.started_at = reader.started_at() or self.started_at
         self.seeds = reader.seeds() or self.seeds
 
@@ -79,7 +80,9 @@ class SortedPagesExporter(PageExporter):
         record = record_of(item)
         if is_page(record):
             self._pages.add(record["url"], self.condense(record))
-        elif self.keeps_others:
+            return
+        self.other_items += 1
+        if self.keeps_others:
             key = self._json(record).decode()
             self._others.add(key, self.condense(record))
 

@@ -18,6 +18,7 @@ def to_text(lease: Lease) -> str:
             "failed": lease.failed,
             "skip": lease.skip,
             "redirect": lease.redirect,
+            "redirect_answer": lease.redirect_answer,
             "found": [[candidate.url, candidate.reason] for candidate in lease.found],
             "records": lease.records,
         }
@@ -35,6 +36,8 @@ def from_text(text: str, entry: Entry) -> Lease:
         failed=answer["failed"],
         skip=answer["skip"],
         redirect=answer["redirect"],
+        # Not in crawl directories that were made before this was kept.
+        redirect_answer=answer.get("redirect_answer"),
         found=[Candidate(url, reason) for url, reason in answer["found"]],
         records=[(kind, record) for kind, record in answer["records"]],
     )

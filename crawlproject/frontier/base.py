@@ -96,6 +96,8 @@ class Lease:
     found: list[Candidate] = field(default_factory=list)
     # Where it redirects to, when that is followed: then it is no page of its own.
     redirect: str | None = None
+    # The answer that said so: it is shown to who asks about this URL, and to nobody else.
+    redirect_answer: Record | None = None
     failed: bool = False
     # Whether that is the worker's last word, whatever it raises afterwards.
     is_reported: bool = False
@@ -276,4 +278,8 @@ class Gatekeeper(Protocol):
     asks_the_host: bool
 
     def verdict(self, lease: Lease) -> str | Awaitable[None] | None:
-        """None: go on. A string: no, with this error. To be awaited: ask again after that."""
+        """None: go on. A string: no, with this error. To be awaited: ask again after that.
+
+        An error is a word, and perhaps a detail after a colon. In a word that ``failures.py``
+        has not, the summary counts it as a refusal, by that word.
+        """

@@ -99,6 +99,9 @@ class Commits(Queues):
         if lease.redirect is not None:
             self._move(entry, State.DONE)
             self._commit_redirect(entry, lease.redirect)
+            if lease.redirect_answer is not None and entry.state is State.DONE:
+                # No page, because it has a target.
+                self._store.add_page(entry, lease.redirect_answer, None, as_found=True)
         elif not self._unblock(entry):
             # While it is open, nobody below it has been counted out.
             links = self._commit_links(entry, lease.found)
@@ -111,6 +114,16 @@ class Commits(Queues):
         self._fill_budget()
 
     def _commit_links(self, entry: Entry, found: list[Candidate]) -> list[int]:
+        way = entry.way
+        links = self._offer_links(entry, found)
+        while entry.way != way:
+            # One of them was one redirect too many, and is none any more: it leads back here by
+            # a shorter way, so what this page links to is nearer, too.
+            way = entry.way
+            links = self._offer_links(entry, found)
+        return links
+
+    def _offer_links(self, entry: Entry, found: list[Candidate]) -> list[int]:
         get = self._store.get
         step = entry.way.step(entry)
         links = []
@@ -170,6 +183,8 @@ class Commits(Queues):
 
     def _report(self, entry: Entry, verdict: str) -> None:
         """Give a URL out again, to say that no page will come of it."""
+        # What it answered is no page either.
+        self._store.drop_page(entry)
         entry.verdict = verdict
         self._move(entry, State.QUEUED)
         self._queue(entry)

@@ -6,6 +6,7 @@
 | ``hosts`` | every host that was to be asked: its delay, when it may be asked again |
 | ``robots`` | every origin whose robots.txt was asked |
 | ``pages`` | every page, as JSON, with its links as ids of ``urls`` (``store.py``) |
+| | and, for ``scrapy why``, what every redirect answered |
 | ``items`` | whatever else a spider or pipeline made |
 | ``answers`` | pages that are fetched, but whose links wait: for room, or for their turn |
 | ``budgets`` | groups of URLs with a budget, and how much of it is spent |
@@ -37,8 +38,6 @@ VERSION = 1
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
-# What is larger takes too long to be read through before a crawl.
-_CHECKED_BYTES = 128 * 1024 * 1024
 _CACHE_KIB = 64 * 1024
 
 SCHEMA = """
@@ -142,6 +141,23 @@ class Claim:
             self._file = None
 
 
+def holder(folder: Path) -> int | None:
+    """The process that crawls in a directory now; None: there is none."""
+    try:
+        with (folder / LOCK).open(encoding="ascii", errors="replace") as file:
+            number = file.read(20).strip()
+            # Who ends in peace empties the file. Then the lock is left alone: a crawl that
+            # began at this very moment would think that it is somebody else's.
+            if not (number.isascii() and number.isdigit()):
+                return None
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return int(number)
+    except OSError:
+        return None
+    return None
+
+
 def check(folder: Path) -> bool:
     """Raise BadCrawlDirectory unless the directory is ours or free; whether a crawl is in it.
 
@@ -171,23 +187,6 @@ def check(folder: Path) -> bool:
     return True
 
 
-def check_content(folder: Path) -> None:
-    """Raise BadCrawlDirectory if the database is damaged, as far as that is soon found out."""
-    path = folder / DATABASE
-    try:
-        with closing(connect_to_read(folder)) as connection:
-            if path.stat().st_size <= _CHECKED_BYTES:
-                (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-                if verdict != "ok":
-                    raise sqlite3.DatabaseError(verdict)
-    except (sqlite3.Error, OSError) as error:
-        problem = " ".join(str(error).split())
-        raise BadCrawlDirectory(
-            f"{str(path)!r} is damaged: {problem}; move it away, or use another JOBDIR; "
-            "it was not touched"
-        ) from None
-
-
 def connect(folder: Path, *, is_lasting: bool = True) -> sqlite3.Connection:
     """The database of a directory that is claimed and checked, made if it is not there."""
     path = folder / DATABASE
@@ -212,24 +211,6 @@ def connect_to_memory() -> sqlite3.Connection:
     """A database that is no file."""
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     connection.executescript(SCHEMA)
-    return connection
-
-
-def connect_to_read(folder: Path) -> sqlite3.Connection:
-    """The database as it was committed last, also while a crawl goes on.
-
-    Raises BadCrawlDirectory.
-    """
-    if not check(folder):
-        raise BadCrawlDirectory(
-            f"there is no crawl in {str(folder)!r}: give the JOBDIR of one that has begun"
-        )
-    path = folder / DATABASE
-    try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        connection.execute("SELECT count(*) FROM notes").fetchone()
-    except sqlite3.Error as error:
-        raise BadCrawlDirectory(f"can't read {str(path)!r}: {error}") from None
     return connection
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier import clock, database
 from crawlproject.frontier.hosts import HostLimits
+from crawlproject.frontier.looking import check_content
 from crawlproject.frontier.sqlite import SqliteFrontier
 from crawlproject.scope.depth import depth_limit_from
 from crawlproject.scope.domains import registered_domain
@@ -45,7 +46,7 @@ def check_crawl_directory(settings: BaseSettings) -> None:
     if settings["JOBDIR"]:
         folder = Path(settings["JOBDIR"])
         if database.check(folder):
-            database.check_content(folder)
+            check_content(folder)
         # It stays so until the crawl ends: of two that start at once, one is told here.
         _claimed[folder.resolve()] = database.Claim(folder)
 

@@ -1,4 +1,4 @@
-"""A crawl directory as a whole: counts, hosts, budgets, and whether a crawl runs in it.
+"""A crawl directory as a whole: counts, hosts, budgets, seeds.
 
 For commands that look at a crawl, also while it runs. What has to look at every URL takes a
 second for a million of them; nothing is loaded but the rows that are asked for.
@@ -6,12 +6,11 @@ second for a million of them; nothing is loaded but the rows that are asked for.
 
 from __future__ import annotations
 
-import fcntl
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.frontier.base import Counts, State
-from crawlproject.frontier.database import DATABASE, LOCK
+from crawlproject.frontier.database import DATABASE
 from crawlproject.frontier.entry import Wait
 from crawlproject.frontier.rows import STATES
 from crawlproject.scope.traps import HOST_BUDGET, PREFIX_BUDGET
@@ -206,20 +205,3 @@ def size(folder: Path) -> int:
         with suppress(OSError):
             total += (folder / name).stat().st_size
     return total
-
-
-def holder(folder: Path) -> int | None:
-    """The process that crawls in a directory now; None: there is none."""
-    try:
-        with (folder / LOCK).open(encoding="ascii", errors="replace") as file:
-            number = file.read(20).strip()
-            # Who ends in peace empties the file. Then the lock is left alone: a crawl that
-            # began at this very moment would think that it is somebody else's.
-            if not (number.isascii() and number.isdigit()):
-                return None
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return int(number)
-    except OSError:
-        return None
-    return None

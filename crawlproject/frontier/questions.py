@@ -13,6 +13,7 @@ from crawlproject.frontier.reading import Node, Reader
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.rows import STATES
 from crawlproject.frontier.seen import fingerprint
+from crawlproject.urls.canonical import host_of, origin_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -103,6 +104,20 @@ class Questions:
         """The URLs that redirect to this one, in the order of the chain."""
         node = Node(known.id, known.url, Way(known.depth, known.hops))
         return list(sources_of(node, self._reader))
+
+    def sites(self) -> dict[str, list[str]]:
+        """The hosts that the seeds lead to in the end; of each, the origins on the way there, the
+        last one first.
+        """
+        sites: dict[str, list[str]] = {}
+        for seed in self._reader.seeds():
+            known = self.find(seed)
+            way = [seed] if known is None else [seed, *self.targets(known)]
+            origins = sites.setdefault(host_of(way[-1]), [])
+            for origin in map(origin_of, reversed(way)):
+                if origin not in origins:
+                    origins.append(origin)
+        return sites
 
     def page(self, known: Known) -> Record | None:
         """What came of a URL, without its links; None: no page was kept."""

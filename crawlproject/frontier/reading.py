@@ -54,6 +54,13 @@ class Reader:
         ).fetchone()
         return int(number)
 
+    def count_others(self) -> int:
+        """How many items are no pages."""
+        (number,) = self.database.execute(
+            "SELECT count(*) FROM items WHERE page IS NULL"
+        ).fetchone()
+        return int(number)
+
     def count(self) -> int:
         """How many pages there are, and items that are none."""
         (items,) = self.database.execute("SELECT count(*) FROM items").fetchone()

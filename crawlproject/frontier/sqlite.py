@@ -2,7 +2,8 @@
 
 In layers, each of which knows those below: the file (``database``), entries and pages in it
 (``store``), the shortest way to each URL (``graph``), what is queued and what it waits for
-(``queues``), what an answer changes (``commits``), and here the contract of ``base.py``.
+(``queues``), what an answer changes (``commits``), what another scope changes (``judging``),
+and here the contract of ``base.py``.
 """
 
 from __future__ import annotations
@@ -15,15 +16,14 @@ from typing import TYPE_CHECKING
 from crawlproject.frontier import restore
 from crawlproject.frontier.base import (
     LASTING,
-    ROBOTS_UNREACHABLE,
     Candidate,
     Facts,
     Lease,
     State,
 )
-from crawlproject.frontier.commits import Commits
-from crawlproject.frontier.entry import Entry, Wait, Way
+from crawlproject.frontier.entry import Entry, Way
 from crawlproject.frontier.guard import guarded
+from crawlproject.frontier.judging import Judging
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.store import Store
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from crawlproject.scope.traps import Budget
 
 
-class SqliteFrontier(Commits):
+class SqliteFrontier(Judging):
     """An engine of the contract in ``base.py``, on a database of ``database.py``.
 
     ``batch`` pages at most are committed at once. ``capacity`` bounds the queue: at the
@@ -117,66 +117,17 @@ class SqliteFrontier(Commits):
 
     @guarded(0)
     def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
-        # Candidates that were judged before, but come in later, are judged again too.
-        self._judges[reason] = judge
-        queued = self._census.queued
-        for number in self._store.ids("state = 4 AND reason = ?", reason):
-            entry = self._store.by_id(number)
-            if judge(entry.url) is None:
-                self._enter(entry)
-                self._store.flush_if_large()
-        self._release_levels()
-        self._fill_budget()
-        return self._census.queued - queued
+        return self._reconsider(reason, judge)
 
     @guarded((0, 0))
     def rejudge(
         self, judge: Callable[[str], str | None], lasting: Sequence[str] = LASTING
     ) -> tuple[int, int]:
-        left = 0
-        entered = []
-        # Not what a spider asks for itself: no scope was asked about it.
-        for number in self._store.ids("state = 0 AND depth > 0 AND request IS NULL"):
-            entry = self._store.by_id(number)
-            reason = judge(entry.url)
-            if reason is None and self._is_too_deep(entry.way):
-                reason = self._too_deep
-            if reason is not None:
-                if entry.waits is not Wait.LEVEL:
-                    self._levels.give_back(entry)
-                self._stop_waiting(entry)
-                entry.due = None
-                self._skip(entry, reason)
-                left += 1
-            self._store.flush_if_large()
-        for number in self._store.ids(
-            f"state = 4 AND reason NOT IN ({', '.join('?' * len(lasting))}) ORDER BY depth, url",
-            *lasting,
-        ):
-            entry = self._store.by_id(number)
-            if judge(entry.url) is None and not self._is_too_deep(entry.way):
-                self._enter(entry)
-                entered.append(number)
-            self._store.flush_if_large()
-        self._release_levels()
-        self._fill_budget()
-        # A budget may have turned some away again.
-        return left, sum(self._store.by_id(number).reason is None for number in entered)
+        return self._rejudge(judge, lasting)
 
     @guarded(0)
     def retry_failed(self) -> int:
-        numbers = self._store.ids(
-            "(state = 3 AND target IS NULL) OR (state = 4 AND reason = ?)", ROBOTS_UNREACHABLE
-        )
-        for number in numbers:
-            entry = self._store.by_id(number)
-            self._store.drop_page(entry)
-            entry.attempts = entry.bounces = 0
-            entry.verdict = None
-            self._move(entry, State.QUEUED)
-            self._queue(entry)
-        self._fill_budget()
-        return len(numbers)
+        return self._retry_failed()
 
     # --- what goes out and comes back
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from crawlproject.monitoring.tally import Broken
 
 
+# What a headline has room for.
+_WORDS, _WORD_CHARS = 3, 40
+
+
 class File(NamedTuple):
     """An output, as the user would write its name, and what is in it."""
 
@@ -180,8 +184,16 @@ def _verdict(tally: Tally) -> str:
         f"{tally.fine:,} fine" if tally.fine else "",
         f"{tally.broken:,} broken" if tally.broken else "",
         f"{tally.denied:,} denied by robots.txt" if tally.denied else "",
+        f"{tally.refused:,} refused{_refusals(tally)}" if tally.refused else "",
     ]
     return ": " + ", ".join(part for part in parts if part)
+
+
+def _refusals(tally: Tally) -> str:
+    """A gatekeeper's own words, the first of them."""
+    words = [word[:_WORD_CHARS] for word in tally.refusals[:_WORDS]]
+    more = ", …" if len(tally.refusals) > _WORDS else ""
+    return f" ({', '.join(words)}{more})" if words else ""
 
 
 def _volume(ending: Ending) -> str | None:
@@ -224,9 +236,7 @@ def _early_end(ending: Ending) -> str | None:
 def _cause(ending: Ending) -> str | None:
     reason = ending.reason
     if reason == "finished":
-        # Nothing else than the budget leaves URLs behind.
-        is_full = ending.counts.open and ending.limits.max_pages
-        return f"{plural(ending.limits.max_pages, 'page')} reached (max_pages)" if is_full else None
+        return _fullness(ending)
     if reason == "shutdown":
         cause = "Ctrl-C" if ending.is_watched else "a signal"
         end = "in-flight requests were finished"
@@ -239,3 +249,13 @@ def _cause(ending: Ending) -> str | None:
     if reason == "closespider_timeout":
         return f"Stopped after the time limit (timeout={limit:g})"
     return f"Stopped at the limit ({reason.upper()}={limit:g})"
+
+
+def _fullness(ending: Ending) -> str | None:
+    limit = ending.limits.max_pages
+    if ending.earlier is not None and 0 < limit < ending.earlier.pages:
+        before = plural(ending.earlier.pages, "page")
+        return f"max_pages={limit} is less than the {before} that were there, which all stay"
+    # Nothing else than the budget leaves URLs behind.
+    is_full = limit and ending.counts.open
+    return f"{plural(limit, 'page')} reached (max_pages)" if is_full else None

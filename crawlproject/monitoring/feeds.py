@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
+from crawlproject.exports.base import PageExporter
 from crawlproject.exports.outputs import local_path
 from crawlproject.exports.sitemap_xml import SitemapXmlExporter
 from crawlproject.monitoring.ending import File, plural
@@ -61,11 +62,23 @@ def display_name(uri: str) -> str:
 
 
 def _file(slot: FeedSlot) -> File:
-    content = plural(slot.itemcount, "page")
-    if isinstance(slot.exporter, SitemapXmlExporter):
+    return File(display_name(slot.uri), _content(slot))
+
+
+def _content(slot: FeedSlot) -> str:
+    exporter = slot.exporter
+    if not isinstance(exporter, PageExporter):
+        # One of Scrapy's own, which does not tell a page from another item.
+        return plural(slot.itemcount, "item")
+    others = exporter.other_items
+    pages = plural(slot.itemcount - others, "page")
+    if isinstance(exporter, SitemapXmlExporter):
         # It leaves out what a search engine should not know.
-        content = f"{slot.exporter.written:,} of {content}"
-    return File(display_name(slot.uri), content)
+        return f"{exporter.written:,} of {pages}"
+    if not others:
+        return pages
+    items = plural(others, "other item")
+    return items if slot.itemcount == others else f"{pages}, {items}"
 
 
 def _incomplete(uri: str) -> File:

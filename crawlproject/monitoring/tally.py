@@ -7,6 +7,8 @@ from bisect import insort
 from collections import Counter
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from crawlproject.failures import WORDS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -59,9 +61,10 @@ class First(Generic[T]):
 class Tally:
     """Counts, and the few pages worth naming.
 
-    A page is *fine*, *denied* (robots.txt) or *broken* (any other error). ``outcomes``
-    counts each page once, by its status and the word of its error. The word is absent
-    where the status says it all, the status where there was no answer.
+    A page is *fine*, *denied* (robots.txt), *refused* (by a team's own gatekeeper, in a word
+    of its own) or *broken* (any other error). ``outcomes`` counts each page once, by its
+    status and the word of its error. The word is absent where the status says it all, the
+    status where there was no answer.
     ``first_broken`` is ordered by URL, ``slowest`` by time.
     """
 
@@ -69,6 +72,7 @@ class Tally:
         self.pages = 0
         self.fine = 0
         self.denied = 0
+        self.refused = 0
         self.broken = 0
         self.bytes = 0
         self.deepest = 0
@@ -88,6 +92,8 @@ class Tally:
             self.fine += 1
         elif word == DENIED:
             self.denied += 1
+        elif _is_refusal(page.status_code, word):
+            self.refused += 1
         else:
             self.broken += 1
             self.first_broken.offer(Broken(page.url, page.status_code, page.error, page.referrer))
@@ -109,10 +115,25 @@ class Tally:
                 counts[word] += count
         return counts
 
+    @property
+    def refusals(self) -> list[str]:
+        """The words of refusals, the most frequent first."""
+        counts = {
+            word: count
+            for (status, word), count in self.outcomes.items()
+            if word is not None and _is_refusal(status, word)
+        }
+        return sorted(counts, key=lambda word: (-counts[word], word))
+
     def _count(self, outcome: tuple[int | None, str | None]) -> None:
         if outcome not in self.outcomes and len(self.outcomes) >= MAX_OUTCOMES:
             outcome = (None, OTHER)
         self.outcomes[outcome] += 1
+
+
+def _is_refusal(status: int | None, word: str | None) -> bool:
+    """Whether nothing was asked for, for a reason that is none of ours."""
+    return status is None and word is not None and word not in WORDS and word != OTHER
 
 
 def error_word(error: str | None) -> str | None:

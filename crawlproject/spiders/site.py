@@ -12,6 +12,7 @@ from crawlproject.failures import Verdict, error_of
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
 from crawlproject.pages.read import is_readable, page_of, read_page
+from crawlproject.records import record_of
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
 from crawlproject.scope.traps import Traps
 from crawlproject.spiders import arguments, resume
@@ -211,11 +212,15 @@ class SiteSpider(CrawlSpider):
             lease.is_ended = True
             self.frontier.release(lease, until=0, fetch_url=outcome.again)
             return
-        if outcome.follow:
-            lease.redirect = outcome.target
-            return
         page = read_page(response, lease, [], self.canonicalize)
         page.error = outcome.error
+        if outcome.follow:
+            lease.redirect = outcome.target
+            # What is not known need not be kept.
+            lease.redirect_answer = {
+                name: value for name, value in record_of(page).items() if value
+            }
+            return
         if outcome.target is not None:
             page.links = [outcome.target]
             lease.found = [Candidate(outcome.target, outcome.reason)]

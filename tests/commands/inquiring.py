@@ -52,11 +52,15 @@ class Crawl:
         self.frontier.landed(lease, now)
         self.frontier.finish(lease)
 
-    def redirect(self, path: str, target: str) -> None:
+    def redirect(self, path: str, target: str, status: int | None = None) -> None:
+        """Without a status, it is not known what the answer was."""
         lease = self.frontier.take(0)
         assert lease is not None
         assert lease.url == url(path)
         lease.redirect = url(target)
+        if status is not None:
+            page = Page(lease.url, status, fetched_at=FETCHED_AT)
+            lease.redirect_answer = record_of(page)
         self.frontier.landed(lease, 0)
         self.frontier.finish(lease)
 

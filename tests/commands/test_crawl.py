@@ -43,6 +43,7 @@ def test_a_crawl_writes_several_outputs_and_ends_with_0(site: SiteFactory, tmp_p
     assert (tmp_path / "sub/c.xml").read_text().count("<loc>") == 13
     assert len((tmp_path / "d.jsonl").read_text().splitlines()) == 13
     assert "Crawled 13 pages" in result.stderr
+    assert "Traceback" not in result.stderr
     assert "a.json" in result.stderr
 
 
@@ -155,12 +156,15 @@ def test_a_full_disk_costs_that_output_alone_and_gives_1(
     assert len(json.loads((tmp_path / "fine.json").read_text())["pages"]) == 3
 
 
-def start(server: Site, cwd: Path, *options: str) -> subprocess.Popen[str]:
+def start(
+    server: Site, cwd: Path, *options: str, stdout: int | None = None
+) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"seed={server.url()}"]
     return subprocess.Popen(
         [*command, *options],
         cwd=cwd,
         env=command_environment(),
+        stdout=stdout,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
@@ -249,6 +253,7 @@ def test_help_lists_the_arguments(tmp_path: Path) -> None:
     assert result.returncode == 0
     for name in ARGUMENTS:
         assert f"-a {name}=" in result.stdout
+    assert "-s JOBDIR=DIR; the same command goes on where it stopped" in result.stdout
 
 
 def test_standard_output_can_be_an_output(site: SiteFactory, tmp_path: Path) -> None:
@@ -256,6 +261,59 @@ def test_standard_output_can_be_an_output(site: SiteFactory, tmp_path: Path) -> 
     result = scrapy("crawl", "site", "-a", f"seed={server.url()}", "-O", "-:json", cwd=tmp_path)
     assert len(json.loads(result.stdout)["pages"]) == 1
     assert "WARNING" not in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonl", "csv"])
+def test_a_reader_of_standard_output_who_has_seen_enough_costs_one_line(
+    site: SiteFactory, tmp_path: Path, kind: str
+) -> None:
+    server = site({"generated": {"kind": "chain", "pages": 12}})
+    crawl = start(server, tmp_path, "-O", f"-:{kind}", "-s", "JOBDIR=job", stdout=subprocess.PIPE)
+    assert crawl.stdout
+    crawl.stdout.close()
+    _, stderr = crawl.communicate(timeout=30)
+    assert crawl.returncode == 1
+    assert stderr.endswith(
+        "scrapy crawl: error: standard output was closed before all was written\n"
+    )
+    assert "Traceback" not in stderr
+    if kind == "jsonl":
+        # Nobody would see the rest.
+        assert "Stopped early (standard output was closed)" in stderr
+        assert len(server.paths()) < 12
+    # Nothing is lost, and nothing fetched twice.
+    result = scrapy(*command(server), cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert len(json.loads((tmp_path / "out.json").read_text())["pages"]) == 12
+    assert len(server.paths()) == 12
+
+
+def test_a_crawl_with_another_output_goes_on_when_standard_output_is_closed(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"generated": {"kind": "chain", "pages": 12}})
+    crawl = start(
+        server, tmp_path, "-O", "-:jsonl", "-O", "all.jsonl", "--nolog", stdout=subprocess.PIPE
+    )
+    assert crawl.stdout
+    crawl.stdout.close()
+    _, stderr = crawl.communicate(timeout=30)
+    assert crawl.returncode == 1
+    assert error_line(stderr).endswith("standard output was closed before all was written")
+    assert len((tmp_path / "all.jsonl").read_text().splitlines()) == 12
+
+
+def test_lines_on_standard_output_begin_with_those_of_earlier_runs(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"generated": {"kind": "chain", "pages": 6}})
+    crawl = ("crawl", "site", "-a", f"seed={server.url()}", "-s", "JOBDIR=job", "-o", "own.jsonl")
+    for limit in ("2", "4"):
+        result = scrapy(*crawl, "-a", f"max_pages={limit}", "-O", "-:jsonl", cwd=tmp_path)
+        assert result.returncode == 0
+        assert "Traceback" not in result.stderr
+        assert len(result.stdout.splitlines()) == int(limit)
+    assert len((tmp_path / "own.jsonl").read_text().splitlines()) == 4
 
 
 def test_the_file_of_yesterday_stays_until_the_new_one_is_complete(

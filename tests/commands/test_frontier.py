@@ -13,7 +13,7 @@ from rich.console import Console
 from crawlproject.commands.sheet import Sheet
 from crawlproject.frontier.base import NOFOLLOW, Candidate, Robots
 from crawlproject.frontier.clock import now
-from crawlproject.frontier.database import Claim
+from crawlproject.frontier.database import DATABASE, Claim, connect
 from crawlproject.scope.traps import Budget
 from tests.commands.inquiring import SITE, Crawl, ask, url
 from tests.crawling import PROJECT
@@ -148,6 +148,11 @@ def test_the_number_of_rows_is_a_choice_and_what_is_left_out_is_counted(
     assert out.endswith("  and 2 more\n")
     values = overview(capfd, tmp_path, "--hosts", "3")
     assert len(values["hosts"]["longest_queues"]) == len(values["seeds"]["first"]) == 3
+    values = overview(capfd, tmp_path, "--hosts", "0")
+    assert (values["hosts"]["longest_queues"], len(values["seeds"]["first"])) == ([], 10)
+    text = ask(capfd, "frontier", tmp_path, "--hosts", "0").out
+    assert "Hosts" not in text
+    assert "\nSeeds\n" in text
 
 
 def test_it_is_known_whether_a_crawl_runs(capfd: CapFd, tmp_path: Path) -> None:
@@ -206,3 +211,12 @@ def test_a_terminal_gets_colours_and_folded_lines() -> None:
     # A site may have links of any length, and a reader has one screen.
     assert text.count("x") == 400
     assert "…" in text
+
+
+@pytest.mark.parametrize("command", [("why", SITE), ("frontier",), ("skipped",)])
+def test_who_looks_into_a_crawl_leaves_nothing_behind(
+    capfd: CapFd, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    connect(tmp_path).close()
+    assert ask(capfd, *command, tmp_path).err == ""
+    assert [path.name for path in tmp_path.iterdir()] == [DATABASE]

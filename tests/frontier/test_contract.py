@@ -10,6 +10,7 @@ import pytest
 from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, Facts, Skip
 from crawlproject.frontier.database import DATABASE, connect
 from crawlproject.frontier.hosts import HostLimits
+from crawlproject.frontier.questions import Questions
 from crawlproject.frontier.sqlite import SqliteFrontier
 from crawlproject.scope.traps import Budget
 
@@ -92,6 +93,19 @@ def fetched(frontier: Frontier, lease: Lease, *links: str, now: float = 0) -> No
     """The lease's page has come and links to others."""
     lease.found = [Candidate(link) for link in links]
     frontier.landed(lease, now)
+    frontier.finish(lease)
+
+
+def moved(frontier: Frontier, lease: Lease, target: str) -> None:
+    """The lease's URL redirects."""
+    lease.redirect, lease.redirect_answer = target, {"status_code": 301}
+    frontier.landed(lease, 0)
+    frontier.finish(lease)
+
+
+def failed(frontier: Frontier, lease: Lease) -> None:
+    """The lease has ended with an error, and a pipeline has dropped the page that says so."""
+    lease.failed = True
     frontier.finish(lease)
 
 
@@ -318,6 +332,45 @@ def test_one_redirect_too_many_is_reported_until_a_way_with_fewer_is_found(engin
     assert facts is not None
     assert not facts.is_page
     assert frontier.exhausted()
+
+
+@pytest.mark.parametrize("budget", [None, 9])
+def test_what_a_redirect_answered_is_kept_but_is_no_page(
+    engine: Engine, budget: int | None
+) -> None:
+    frontier = engine(budget=budget, max_redirects=3, limits={"a": HostLimits(0, 9)})
+    frontier.admit([Candidate("a/seed"), Candidate("a/old"), Candidate("a/1")])
+    seed, old, chain = take(frontier), take(frontier), take(frontier)
+    # With a budget it waits for its turn.
+    moved(frontier, old, "a/new")
+    moved(frontier, chain, "a/2")
+    assert frontier.read().count_pages() == 0
+    fetched(frontier, seed)
+    fetched(frontier, take(frontier))
+    # A loop, and then one redirect too many, of whose reports no page is kept.
+    moved(frontier, take(frontier), "a/1")
+    failed(frontier, take(frontier))
+    frontier.admit([Candidate("a/way0")])
+    for number in range(1, 5):
+        moved(frontier, take(frontier), f"a/way{number}")
+    failed(frontier, take(frontier))
+    assert frontier.exhausted()
+    assert list(frontier.read().pages()) == []
+    questions = Questions(frontier.read().database)
+    kept = {}
+    for url in ("a/old", "a/new", "a/1", "a/2", "a/way2", "a/way3"):
+        known = questions.find(url)
+        assert known is not None
+        page = questions.page(known)
+        kept[url] = page and page["status_code"]
+    assert kept == {
+        "a/old": 301,
+        "a/new": None,
+        "a/1": None,
+        "a/2": 301,
+        "a/way2": 301,
+        "a/way3": None,
+    }
 
 
 def test_in_flight_per_host_stays_within_its_cap(engine: Engine) -> None:

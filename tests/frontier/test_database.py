@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
 import subprocess
@@ -19,8 +20,9 @@ from crawlproject.frontier.database import (
     Claim,
     check,
     connect,
-    connect_to_read,
+    holder,
 )
+from crawlproject.frontier.looking import reading
 from tests.crawling import PROJECT, scrapy
 
 if TYPE_CHECKING:
@@ -73,9 +75,10 @@ def test_what_is_not_ours_is_refused_and_left_as_it_is(
     assert callable(spoil)
     spoil(path)
     before = path.read_bytes()
-    for function in (check, connect_to_read):
-        with pytest.raises(BadCrawlDirectory, match=problem):
-            function(path.parent)
+    with pytest.raises(BadCrawlDirectory, match=problem):
+        check(path.parent)
+    with pytest.raises(BadCrawlDirectory, match=problem), reading(path.parent):
+        pass
     done = scrapy(
         *("crawl", "site", "-a", "seed=http://127.0.0.1:9/", "-s", f"JOBDIR={path.parent}"),
         cwd=tmp_path,
@@ -123,7 +126,7 @@ def test_a_jobdir_that_is_no_directory_to_write_in_gets_one_line(tmp_path: Path,
 
 
 def test_a_second_process_is_refused_while_the_first_lives_and_not_after(tmp_path: Path) -> None:
-    holder = subprocess.Popen(
+    other = subprocess.Popen(
         [
             sys.executable,
             "-c",
@@ -138,10 +141,10 @@ def test_a_second_process_is_refused_while_the_first_lives_and_not_after(tmp_pat
         text=True,
     )
     try:
-        assert holder.stdout
-        assert holder.stdout.readline() == "held\n"
+        assert other.stdout
+        assert other.stdout.readline() == "held\n"
         with pytest.raises(
-            BadCrawlDirectory, match=f"in use by another crawl .process {holder.pid}"
+            BadCrawlDirectory, match=f"in use by another crawl .process {other.pid}"
         ):
             Claim(tmp_path)
         done = scrapy(
@@ -152,8 +155,8 @@ def test_a_second_process_is_refused_while_the_first_lives_and_not_after(tmp_pat
         (line,) = done.stderr.splitlines()
         assert "is in use by another crawl" in line
     finally:
-        holder.kill()
-        holder.communicate()
+        other.kill()
+        other.communicate()
     claim = Claim(tmp_path)
     # Nor by the same process.
     with pytest.raises(BadCrawlDirectory):
@@ -172,5 +175,23 @@ def test_a_database_that_was_half_made_is_made_again(tmp_path: Path) -> None:
 
 
 def test_a_directory_without_a_crawl_can_not_be_read(tmp_path: Path) -> None:
-    with pytest.raises(BadCrawlDirectory, match="there is no crawl in"):
-        connect_to_read(tmp_path)
+    with pytest.raises(BadCrawlDirectory, match="there is no crawl in"), reading(tmp_path):
+        pass
+
+
+def test_the_holder_of_a_directory_is_known_and_not_disturbed(tmp_path: Path) -> None:
+    assert holder(tmp_path) is None
+    claim = Claim(tmp_path)
+    assert holder(tmp_path) == os.getpid()
+    assert holder(tmp_path) == os.getpid()
+    claim.release()
+    assert holder(tmp_path) is None
+    Claim(tmp_path).release()
+
+
+@pytest.mark.parametrize("content", ["123\n", "", "not a number", "\u00b2"])
+def test_a_lock_that_nobody_holds_means_nothing(tmp_path: Path, content: str) -> None:
+    (tmp_path / LOCK).write_text(content, encoding="utf-8")
+    assert holder(tmp_path) is None
+    with (tmp_path / LOCK).open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -143,6 +143,7 @@ def answer(web: Web, lease: Lease) -> None:
     """What the web says."""
     if lease.verdict is None and lease.url in web.redirects:
         lease.redirect = web.redirects[lease.url]
+        lease.redirect_answer = {"status_code": 301}
         return
     links = web.links[lease.url] if lease.verdict is None else []
     lease.found = [
@@ -227,6 +228,18 @@ def test_concurrency_and_luck_change_nothing(
         assert together == alone
         if budget is not None:
             assert len(order) <= budget
+
+
+@pytest.mark.parametrize("in_flight", [1, 2, 64])
+def test_a_page_that_comes_nearer_by_its_own_link_takes_its_links_along(in_flight: int) -> None:
+    # p4 links to p5, which so far was one redirect too many, and which redirects to p4.
+    web = Web(
+        {"p0": ["p9", "p12"], "p12": ["p4"], "p4": ["p3", "p5", "p2"], "p2": [], "p3": []},
+        redirects={"p9": "p5", "p5": "p4"},
+    )
+    pages, _ = crawl(web, random.Random(0), in_flight=in_flight, max_redirects=1)
+    depths = {name: depth for name, (depth, *_) in pages.items()}
+    assert depths == {"p0": 0, "p12": 1, "p4": 1, "p2": 2, "p3": 2}
 
 
 @settings(max_examples=200, deadline=None)

@@ -1,14 +1,9 @@
 from __future__ import annotations
 
-import fcntl
-import os
 from typing import TYPE_CHECKING
-
-import pytest
 
 from crawlproject.frontier import overview
 from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, Counts, Robots, State
-from crawlproject.frontier.database import LOCK, Claim
 from crawlproject.frontier.overview import FullBudget, HostFacts, RobotsCounts, Seed, Waiting
 from crawlproject.scope.traps import Budget
 from tests.commands.inquiring import Crawl, url
@@ -117,24 +112,6 @@ def test_seeds_are_where_the_crawl_began_and_not_where_they_redirect(tmp_path: P
         [Seed(url("/1"), State.DONE), Seed(url("/2"), State.QUEUED)],
     )
     crawl.close()
-
-
-def test_the_holder_of_a_directory_is_known_and_not_disturbed(tmp_path: Path) -> None:
-    assert overview.holder(tmp_path) is None
-    claim = Claim(tmp_path)
-    assert overview.holder(tmp_path) == os.getpid()
-    assert overview.holder(tmp_path) == os.getpid()
-    claim.release()
-    assert overview.holder(tmp_path) is None
-    Claim(tmp_path).release()
-
-
-@pytest.mark.parametrize("content", ["123\n", "", "not a number", "\u00b2"])
-def test_a_lock_that_nobody_holds_means_nothing(tmp_path: Path, content: str) -> None:
-    (tmp_path / LOCK).write_text(content, encoding="utf-8")
-    assert overview.holder(tmp_path) is None
-    with (tmp_path / LOCK).open() as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_the_size_counts_what_is_not_in_the_main_file_yet(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import pytest
 from crawlproject.frontier.base import Counts
 from crawlproject.items import Page
 from crawlproject.monitoring.ending import (
+    Earlier,
     Ending,
     File,
     Limits,
@@ -60,6 +61,21 @@ def test_the_headline_says_what_was_crawled_and_how_it_went(ending: Ending, sent
     assert headline(ending) == sentence
 
 
+@pytest.mark.parametrize(
+    ("errors", "words"),
+    [
+        (["no PDF: a", "no PDF: b"], "1 fine, 2 refused (no PDF)"),
+        (["b", "a", "d", "c", "d"], "1 fine, 5 refused (d, a, b, …)"),
+        (["x" * 50], f"1 fine, 1 refused ({'x' * 40})"),
+    ],
+)
+def test_what_a_gatekeeper_refuses_is_told_in_its_words(errors: list[str], words: str) -> None:
+    tally = tally_of(fine=1)
+    for error in errors:
+        tally.add(Page(SEED, error=error))
+    assert headline(Ending(tally=tally)).endswith(f": {words}.")
+
+
 COMPLETE = File("a.json", "3 pages")
 INCOMPLETE = File("a.json", "3 pages", is_complete=False)
 
@@ -73,6 +89,31 @@ INCOMPLETE = File("a.json", "3 pages", is_complete=False)
             ["100 pages reached (max_pages); 532 URLs were not tried."],
         ),
         (Ending(reason="finished", limits=LIMITS), []),
+        (
+            Ending(reason="finished", limits=LIMITS, earlier=Earlier(140)),
+            [
+                "Went on with an earlier crawl.",
+                "max_pages=100 is less than the 140 pages that were there, which all stay.",
+            ],
+        ),
+        (
+            Ending(
+                counts=Counts(queued=2), limits=LIMITS, earlier=Earlier(140), directory="crawls/x"
+            ),
+            [
+                "Went on with an earlier crawl.",
+                "max_pages=100 is less than the 140 pages that were there, which all stay; "
+                "2 URLs were not tried. The same command with a larger max_pages goes on "
+                "(crawls/x).",
+            ],
+        ),
+        (
+            Ending(counts=Counts(queued=2), limits=LIMITS, earlier=Earlier(100)),
+            [
+                "Went on with an earlier crawl.",
+                "100 pages reached (max_pages); 2 URLs were not tried.",
+            ],
+        ),
         (Ending(reason="finished", counts=Counts(queued=1)), ["1 URL was not tried."]),
         (
             Ending(reason="shutdown", files=[COMPLETE]),

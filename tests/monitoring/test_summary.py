@@ -38,6 +38,7 @@ SETTINGS: dict[str, Any] = {
     "DEPTH_LIMIT": 16,
     "FEED_EXPORTERS": {
         "json": "crawlproject.exports.sitemap_json.SitemapJsonExporter",
+        "jsonl": "crawlproject.exports.pages_jsonl.PagesJsonLinesExporter",
         "xml": "crawlproject.exports.sitemap_xml.SitemapXmlExporter",
     },
 }
@@ -110,8 +111,28 @@ async def test_the_summary_is_printed_to_standard_error(
     assert f"Crawled 3 pages of {SITE}/ in " in printed.err
     assert ": 1 fine, 2 broken.\n" in printed.err
     assert "  1  on other hosts  -a scope=domain, or allow=HOST\n" in printed.err
-    assert "  out/site.json (4 pages)\n" in printed.err
-    assert "  sitemap.xml (0 of 4 pages)\n" in printed.err
+    assert "  out/site.json (3 pages, 1 other item)\n" in printed.err
+    assert "  sitemap.xml (0 of 3 pages)\n" in printed.err
+
+
+@pytest.mark.parametrize("lost", [False, True])
+@deferred_f_from_coro_f
+async def test_pages_and_other_items_of_a_file_are_told_apart(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, lost: bool
+) -> None:
+    feeds = {
+        tmp_path / "a.jsonl": {"format": "jsonl"},
+        tmp_path / "b.pickle": {"format": "pickle"},
+        tmp_path / "c.jsonl": {"format": "jsonl", "item_classes": [dict]},
+    }
+    pipelines = {DropsTheLost: 1} if lost else {}
+    await crawl(FEEDS=feeds, ITEM_PIPELINES=pipelines)
+    printed = capsys.readouterr().err
+    pages = 2 if lost else 3
+    assert f"a.jsonl ({pages} pages, 1 other item)\n" in printed
+    # Scrapy's own formats don't know what a page is.
+    assert f"b.pickle ({pages + 1} items)\n" in printed
+    assert "c.jsonl (1 other item)\n" in printed
 
 
 @deferred_f_from_coro_f
@@ -206,4 +227,4 @@ async def test_a_feed_that_was_not_written_to_its_end_is_not_called_complete(
     await crawl(FEEDS=feeds, FEED_EXPORTERS=exporters)
     printed = capsys.readouterr().err
     assert "a.json (not complete: see the log)\n" in printed
-    assert "b.xml (0 of 4 pages)\n" in printed
+    assert "b.xml (0 of 3 pages)\n" in printed

@@ -39,20 +39,31 @@ def test_the_word_of_an_error_is_what_stands_before_the_colon(
 @pytest.mark.parametrize(
     ("status", "error", "verdict"),
     [
-        (200, None, (1, 0, 0)),
-        (404, "unexpected status 404", (0, 1, 0)),
-        (None, "timeout", (0, 1, 0)),
-        (302, "redirect loop", (0, 1, 0)),
-        (None, "robots", (0, 0, 1)),
-        (None, "robots: robots.txt could not be had", (0, 0, 1)),
+        (200, None, (1, 0, 0, 0)),
+        (404, "unexpected status 404", (0, 1, 0, 0)),
+        (None, "timeout", (0, 1, 0, 0)),
+        (302, "redirect loop", (0, 1, 0, 0)),
+        (None, "robots", (0, 0, 1, 0)),
+        (None, "robots: robots.txt could not be had", (0, 0, 1, 0)),
+        (None, "no PDF: our own rule", (0, 0, 0, 1)),
+        # A pipeline's word on a page that has come.
+        (200, "no title", (0, 1, 0, 0)),
+        (None, "", (0, 1, 0, 0)),
     ],
 )
-def test_a_page_is_fine_broken_or_denied(
-    status: int | None, error: str | None, verdict: tuple[int, int, int]
+def test_a_page_is_fine_broken_denied_or_refused(
+    status: int | None, error: str | None, verdict: tuple[int, int, int, int]
 ) -> None:
     tally = tally_of(Page("http://a/", status, error=error))
-    assert (tally.fine, tally.broken, tally.denied) == verdict
+    assert (tally.fine, tally.broken, tally.denied, tally.refused) == verdict
     assert tally.pages == 1
+
+
+def test_the_words_of_refusals_come_by_their_number() -> None:
+    errors = ["quota: 1", "no PDF", "no PDF: 2", "dns", "robots", "a"]
+    tally = tally_of(*(Page(f"http://a/{error}", error=error) for error in errors))
+    assert tally.refusals == ["no PDF", "a", "quota"]
+    assert [page.error for page in tally.first_broken] == ["dns"]
 
 
 def test_pages_are_counted_by_status_and_by_error_word() -> None:

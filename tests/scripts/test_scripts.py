@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -63,6 +65,27 @@ def test_a_url_may_stand_anywhere_and_the_status_is_the_crawls(
     assert json.loads((tmp_path / "x.json").read_text())["seed"] == server.url()
     assert run("ftp://x", cwd=tmp_path).returncode == 2
     assert run("http://127.0.0.1:9/", "-s", "RETRY_TIMES=0", cwd=tmp_path).returncode == 1
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["-h"], ["https://a.com", "--help"]])
+def test_help_has_examples_before_the_options(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert not caught.value.code
+    head, found, options = capsys.readouterr().out.partition("those of scrapy crawl:\n")
+    assert head.startswith("usage: ./scripts/crawl [URL] [options]\n")
+    assert "The URL may come first" in head
+    examples = re.findall(r"^  \./scripts/crawl (.*)", head, re.MULTILINE)
+    assert len(examples) == 3
+    for example in examples:
+        url, rest = split(shlex.split(example))
+        assert url is not None or names_seed(rest)
+    assert "-s JOBDIR=" in head
+    assert "goes on where it stopped" in head
+    assert found
+    assert "-a depth=" in options
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,9 @@ def test_the_summary_tells_of_all_runs_and_what_has_changed(
     assert "s.json (5 pages)" in done.stderr
     # The broken page was found by the first run.
     assert "404  Not Found" in done.stderr
+    fewer = scrapy(*crawl, "-a", "max_pages=2", "-O", "s.json", cwd=tmp_path)
+    assert "max_pages=2 is less than the 5 pages that were there, which all stay" in fewer.stderr
+    assert "s.json (5 pages)" in fewer.stderr
 
 
 def test_a_seed_that_could_not_be_had_is_tried_again(site: SiteFactory, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from crawlproject.frontier.questions import Questions
 from tests.crawling import crawl_site
 
 if TYPE_CHECKING:
@@ -133,6 +134,15 @@ async def test_redirects_keep_the_depth_and_name_the_chain(site: SiteFactory) ->
     page = crawled.pages[server.url("/new")]
     assert page.redirected_from == [server.url("/old"), server.url("/older")]
     assert page.referrer == server.url("/")
+    # No page, but known to who asks.
+    questions = Questions(crawled.frontier.read().database)
+    old = questions.find(server.url("/old"))
+    assert old is not None
+    answer = questions.page(old)
+    assert answer is not None
+    assert answer["status_code"] == 301
+    assert answer.keys() >= {"fetched_at", "fetch_ms"}
+    assert not answer.keys() & {"error", "links"}
     assert crawled.depths() == {
         server.url("/"): 0,
         server.url("/new"): 1,
