@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier import restore
 from crawlproject.frontier.answers import from_text, to_text
-from crawlproject.frontier.base import NOFOLLOW, Candidate, State
+from crawlproject.frontier.base import Candidate, State, is_of_link
 from crawlproject.frontier.queues import Queues
 from crawlproject.frontier.redirects import loop_of
 from crawlproject.records import PAGE, is_page
@@ -90,8 +90,8 @@ class Commits(Queues):
         if self._judge is None:
             return candidate
         reason = self._judge(candidate.url)
-        if reason is None and candidate.reason == NOFOLLOW:
-            reason = NOFOLLOW
+        if reason is None and is_of_link(candidate.reason):
+            reason = candidate.reason
         return Candidate(candidate.url, reason)
 
     def _commit_answer(self, entry: Entry, lease: Lease) -> None:
@@ -124,7 +124,7 @@ class Commits(Queues):
             # Most links of a page lead where others have led before, and change nothing.
             elif step < child.way or child.reason is not None or child.fewest_hops:
                 self._offer_again(child, candidate, step)
-            links.append(child.id << 1 | (candidate.reason == NOFOLLOW))
+            links.append(child.id << 1 | is_of_link(candidate.reason))
         return links
 
     def _keep_records(

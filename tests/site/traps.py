@@ -4,7 +4,12 @@ calendar          /calendar/2026/11/16/: every day links to its neighbours, by d
 calendar-query    the same as /calendar?date=2026-11-16
 facets            /shop?brand=1&color=2&size=3: eight filters of nine values, in any combination
 sessions          /s/page-1?zenid=…: twenty pages, with another session at every request
-relative          /more/more/…: links that grow by being relative
+relative          /more/more/…: six links that grow by being relative
+relative-files    /more/more/index.html: the same, with files
+filters           /list?brand=1&color=2: four filters of ten values, from none on; /list/12345 too
+tags              /tag/a+b+c: twelve tags, in any combination
+search            /search?q=…: every search proposes twelve others
+random            /r/page-1?rnd=…: twenty pages, with another number at every request
 """
 
 from __future__ import annotations
@@ -16,6 +21,8 @@ from urllib.parse import parse_qsl, urlencode
 
 Fields = dict[str, Any]
 FILTERS = ("brand", "color", "size", "price", "sort", "stock", "style", "year")
+GROWING = ("more", "less", "news", "help", "jobs", "team")
+LETTERS = "abcdefghijkl"
 
 
 def fields_of(kind: str, target: str) -> Fields | None:
@@ -30,7 +37,18 @@ def fields_of(kind: str, target: str) -> Fields | None:
     if kind == "sessions" and path.startswith("/s/page-"):
         return {"links": [*_sessions(target)]}
     if kind == "relative" and path.startswith("/more/"):
-        return {"links": ["more/", "less/"]}
+        return {"links": [f"{name}/" for name in GROWING]}
+    if kind == "relative-files" and path.startswith("/more/"):
+        return {"links": [f"{name}/index.html" for name in GROWING]}
+    if kind == "filters" and path.startswith("/list"):
+        return {"links": _filters(path, dict(parse_qsl(query)))}
+    if kind == "tags" and path.startswith("/tag/"):
+        return {"links": _tags(path[5:])}
+    if kind == "search" and path == "/search":
+        return {"links": [f"/search?q={_digest(target + letter)[:9]}x" for letter in LETTERS]}
+    if kind == "random" and path.startswith("/r/page-"):
+        number = int(_digest(target), 16) % 10**9 + 10**9
+        return {"links": [f"/r/page-{page}?rnd={number}" for page in range(1, 21)]}
     return None
 
 
@@ -55,5 +73,23 @@ def _facets(chosen: dict[str, str]) -> list[str]:
 
 
 def _sessions(target: str) -> list[str]:
-    session = md5(target.encode(), usedforsecurity=False).hexdigest()
+    session = _digest(target)
     return [f"/s/page-{number}?zenid={session}" for number in range(1, 21)]
+
+
+def _filters(path: str, chosen: dict[str, str]) -> list[str]:
+    return [
+        f"{path}?" + urlencode({**chosen, name: value})
+        for name in FILTERS[:4]
+        if name not in chosen
+        for value in range(10)
+    ]
+
+
+def _tags(tags: str) -> list[str]:
+    chosen = set(tags.split("+")) - {""}
+    return ["/tag/" + "+".join(sorted({*chosen, letter})) for letter in LETTERS]
+
+
+def _digest(target: str) -> str:
+    return md5(target.encode(), usedforsecurity=False).hexdigest()
