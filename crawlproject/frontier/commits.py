@@ -78,12 +78,16 @@ class Commits(Queues):
                 return
             else:
                 number = None
-            self._waiting -= 1
-            url, text = self._store.take_answer(number)
-            entry = self._store.by_id(url)
-            lease = from_text(text, entry)
-            lease.found = [self._judged_again(candidate) for candidate in lease.found]
-            self._commit_answer(entry, lease)
+            self._commit_waiting(number)
+
+    def _commit_waiting(self, number: int | None = None) -> None:
+        """Commit an answer that waits: the first of them, unless it is said which."""
+        self._waiting -= 1
+        url, text = self._store.take_answer(number)
+        entry = self._store.by_id(url)
+        lease = from_text(text, entry)
+        lease.found = [self._judged_again(candidate) for candidate in lease.found]
+        self._commit_answer(entry, lease)
 
     def _judged_again(self, candidate: Candidate) -> Candidate:
         """By the scope of now: it may have changed while the answer waited."""
