@@ -84,7 +84,8 @@ class Levels:
         """Why no budget has room for the entry; None: it has its place now."""
         budgets = self._budgets_of(entry)
         for budget in budgets:
-            if self._spent.get(budget.group, 0) >= budget.pages:
+            is_spent = self._spent.get(budget.group, 0) >= budget.pages
+            if is_spent and not self._is_near(entry, budget):
                 return budget.reason
         for budget in budgets:
             self._spent[budget.group] = self._spent.get(budget.group, 0) + 1
@@ -106,6 +107,19 @@ class Levels:
             for budget in self._budgets(entry.url)
             if all(self._is_above(url, entry) for url in budget.alone)
         ]
+
+    def _is_near(self, entry: Entry, budget: Budget) -> bool:
+        """Whether few steps lead here from a page that is not of the group."""
+        for _ in range(budget.steps):
+            referrer = self._get(entry.way.referrer)
+            if referrer is None or not self._is_in(referrer, budget.group):
+                return True
+            entry = referrer
+        return False
+
+    def _is_in(self, entry: Entry, group: str) -> bool:
+        budgets = self._budgets(entry.url) if self._budgets else ()
+        return any(budget.group == group for budget in budgets)
 
     def _is_above(self, url: str, entry: Entry) -> bool:
         """Whether a URL is known at the depth of the entry, or above: that is settled by then."""

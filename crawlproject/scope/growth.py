@@ -23,6 +23,9 @@ def growing(page: str, links: Sequence[str]) -> set[str]:
         names = _last_names(directory)
         if not names:
             continue
+        again = f"{directory}{names[0]}"
+        if not any(link.startswith(again) for link in links):
+            continue
         below = [link for link in links if link.startswith(directory)]
         paths = [link[len(directory) :].partition("?")[0] for link in below]
         if _has_both(names, paths) or _has_in_turn(names, paths):

@@ -25,6 +25,9 @@ Two filters, or a list of two and more, are such a shape too where the site offe
 them *alone*: ``?brand=b&color=c`` beside ``?brand=b`` and ``?color=c``, ``/tag/a+b`` beside
 ``/tag/a`` and ``/tag/b``. A city in its state (``?state=CA&city=Fresno``) is not.
 
+The years, months and days of one calendar are one shape: by them an archive leads to its
+days, and a calendar from day to day.
+
 A random token that is called no ID, and whatever is called random, is a session: all URLs
 that have one are in a group, for the host.
 """
@@ -100,6 +103,8 @@ class Shape(NamedTuple):
 
     group: str
     alone: tuple[str, ...] = ()
+    # Whether nothing varies but a date.
+    is_date: bool = False
 
 
 def shape_of(url: str) -> Shape | None:
@@ -127,7 +132,7 @@ def is_small_number(segment: str) -> bool:
 
 
 def _shape(url: str, path: str, params: list[str], is_plain: bool) -> Shape | None:
-    varying = 0
+    varying = dates = 0
     fixed = []
     filters = []
     for param in params:
@@ -137,19 +142,22 @@ def _shape(url: str, path: str, params: list[str], is_plain: bool) -> Shape | No
             return Shape(f"{param.partition('=')[0]}= on {host_of(url)}")
         if kind is _Kind.FIXED:
             fixed.append(param)
+        elif kind is _Kind.DATE:
+            dates += parts
         elif kind is _Kind.FILTER:
             filters.append(param)
     alone = _alone(url, params, filters)
-    if is_plain and varying < _MANY and not alone:
+    if is_plain and varying < _MANY and not dates and not alone:
         return None
     read = _read_path(path)
-    if varying + read.parts < _MANY:
-        if not alone:
-            return None
-    else:
+    varying += read.parts
+    is_date = 0 < varying == dates + read.parts * read.is_date
+    if varying >= _MANY or is_date:
         alone = ()
+    elif not alone:
+        return None
     prefix = f"{host_of(url)}/{read.kept}"
-    return Shape(f"{prefix}?{'&'.join(fixed)}" if fixed else prefix, alone)
+    return Shape(f"{prefix}?{'&'.join(fixed)}" if fixed else prefix, alone, is_date)
 
 
 def _alone(url: str, params: list[str], filters: list[str]) -> tuple[str, ...]:
@@ -184,6 +192,7 @@ def _parts_of_list(text: str) -> list[str]:
 class _Path(NamedTuple):
     kept: str
     parts: int
+    is_date: bool = False
 
 
 def _read_path(path: str) -> _Path:
@@ -198,13 +207,14 @@ def _read_path(path: str) -> _Path:
         return _Path(path, 0)
     parts = sum(counts[start:])
     kept = numbers[0]
-    if parts == len(numbers) and not _is_date([segments[index] for index in numbers]):
+    is_date = parts > len(numbers) or _is_date([segments[index] for index in numbers])
+    if not is_date:
         # The first says which album, which board: a name, though a number.
         parts -= 1
         kept += 1
     if parts == 0:
         return _Path(path, 0)
-    return _Path("".join(f"{segment}/" for segment in segments[:kept]), parts)
+    return _Path("".join(f"{segment}/" for segment in segments[:kept]), parts, is_date)
 
 
 # What a segment is, where it is not so many parts that vary (0: the view of a calendar).
@@ -241,6 +251,8 @@ def _is_date(segments: list[str]) -> bool:
 
 class _Kind(Enum):
     VARIES = auto()
+    # It varies too, and is a day or a month.
+    DATE = auto()
     # It varies too, and picks some of a list.
     FILTER = auto()
     FIXED = auto()
@@ -261,13 +273,13 @@ def _read_param(param: str) -> tuple[_Kind, int]:
     if word in _RANDOM and len(value) > _SMALL_DIGITS:
         return _Kind.SESSION, 0
     if (word in _TIMES and _timestamp(value)) or (not says_what and _date_value(value)):
-        return _Kind.VARIES, 3
+        return _Kind.DATE, 3
     if _id_value(value) or says_what:
         return _Kind.FIXED, 0
     if word in _SEARCHES and not re.fullmatch(r"\d*|.*(?:/|%2F).*", value):
         return _Kind.VARIES, 3
     if _month_value(value):
-        return _Kind.VARIES, 2
+        return _Kind.DATE, 2
     if word in _PAGES:
         return _Kind.VARIES, 1
     return _Kind.FILTER, 1 + len(_list_separators(value))

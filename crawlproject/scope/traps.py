@@ -11,7 +11,7 @@ URL vary: from three on, it is such a shape.
 | half of the path said before: ``/a/b/a/b/a/b``, ``/x/a/b/c/a/b/c`` | refused |
 | the same relative links on every page: ``/a/b/c/``, ``/b/c/a/`` | not followed from there |
 | more parameters than anybody links to on purpose | refused |
-| days of a calendar: ``/cal/2026/11/16/``, ``?date=2026-11-16``, ``?y=2026&m=11&d=16`` | budget |
+| a calendar, from day to day: ``/cal/2026/11/16/``, ``?date=2026-11-16`` | budget |
 | three facets and more: ``?brand=b&color=c&size=s`` | budget |
 | two of them, or of tags, that can be had alone too: ``?brand=b&color=c``, ``/tag/a+b`` | budget |
 | … of what is called by an ID: ``/shop/12345?brand=b&color=c&size=s`` | budget of its own |
@@ -22,7 +22,8 @@ URL vary: from three on, it is such a shape.
 | a blog: ``/2026/11/16/some-title`` | free |
 | a forum, a shop, news with IDs: ``?f=2&t=12345&start=30``, ``/2026/11/1234567.html`` | free |
 | … and with small ones: ``/board/7/120/3``, ``?option=content&view=article&id=7&lang=en`` | free |
-| months and pages: ``/2026/11/``, ``?page=7&sort=up`` | free |
+| an archive: ``/2026/``, from there to ``/2026/11/``, from there to ``/2026/11/16/`` | free |
+| pages of a list: ``?page=7&sort=up`` | free |
 | versions, UUIDs: ``/docs/1.2.3/``, ``/item/6fa459ea-ee8a-3ca4-894e-db77e160355e`` | free |
 
 What is free is still held by DEPTH_LIMIT, SCOPE_MAX_PAGES and SCOPE_MAX_PAGES_PER_HOST.
@@ -47,17 +48,22 @@ TOO_MANY_PARAMS = "too many parameters"
 HOST_BUDGET = "host budget"
 PREFIX_BUDGET = "prefix budget"
 
+# An archive leads to a year, from there to a month and from there to a day.
+_DATE_STEPS = 3
+
 
 class Budget(NamedTuple):
     """Pages that a group of URLs may have between them, and the reason for the others.
 
     It counts only where all URLs of ``alone`` are known, no deeper than the one it is for.
+    The first ``steps`` links into the group are always fetched: they count, but may exceed it.
     """
 
     group: str
     pages: int
     reason: str
     alone: tuple[str, ...] = ()
+    steps: int = 0
 
 
 class Traps:
@@ -111,7 +117,10 @@ class Traps:
         prefix: tuple[Budget, ...] = ()
         if shape is not None:
             budget = self._prefix_budget(shape.group)
-            prefix = (budget._replace(alone=shape.alone) if shape.alone else budget,)
+            if shape.alone or shape.is_date:
+                steps = _DATE_STEPS if shape.is_date else 0
+                budget = budget._replace(alone=shape.alone, steps=steps)
+            prefix = (budget,)
         return (self._host_budget(host_of(url)), *prefix) if self._max_per_host else prefix
 
     def _goes_round(self, segments: list[str]) -> bool:

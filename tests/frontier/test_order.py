@@ -60,7 +60,7 @@ def groups_of(pages: int | None) -> Callable[[str], tuple[Budget, ...]] | None:
         number = int(url[1:])
         if number % 2 == 0 or number < 3:
             return ()
-        return (odd,) if number % 3 else (beside,)
+        return (odd if number % 3 else beside,) if number < 10 else (odd._replace(steps=2),)
 
     return budgets
 

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import random
-from collections import Counter, deque
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlproject.frontier.base import Candidate
+from crawlproject.frontier.hosts import HostLimits
 from crawlproject.scope.traps import Budget, Traps
 from crawlproject.urls.canonical import canonicalize, host_of
 from tests.crawling import PROJECT
+from tests.frontiers import memory_frontier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -121,6 +124,10 @@ def group(url: str, known: Iterable[str] = ()) -> str | None:
         ("/cal/2026-11/16", "/cal/"),
         ("/cal/20261116", "/cal/"),
         ("/2026/11/16/", "/"),
+        ("/cal/2026/11/", "/cal/"),
+        ("/cal/2026-11", "/cal/"),
+        ("/cal/2026/", "/cal/"),
+        ("/cal?month=2026-11", "/cal"),
         ("/cal/2026/11?day=16", "/cal/"),
         ("/cal?date=2026-11-16", "/cal"),
         ("/cal?date=2026-11-16T10:00:00Z", "/cal"),
@@ -173,8 +180,6 @@ def test_urls_that_can_be_counted_up_share_the_budget_of_their_prefix(
     [
         "/",
         "/about",
-        "/2026/",
-        "/2026/11/",
         "/2026/11/page/2/",
         "/2026/11/16/some-title",
         "/2026/11/16/some-title/?replies=1",
@@ -205,7 +210,6 @@ def test_urls_that_can_be_counted_up_share_the_budget_of_their_prefix(
         "/calendar/today",
         "/a;b=1;c=2/d",
         "/Foo_(bar)/baz",
-        "/a//2026/11",
     ],
 )
 def test_what_names_a_page_has_no_budget(url: str) -> None:
@@ -290,6 +294,7 @@ def test_a_budget_names_the_setting_and_the_group() -> None:
             "prefix example.com/calendar/",
             300,
             "prefix budget: SCOPE_MAX_PAGES_PER_PREFIX=300 for example.com/calendar/",
+            steps=3,
         ),
     )
 
@@ -312,31 +317,25 @@ def test_without_limits_nothing_is_refused_and_nothing_has_a_budget() -> None:
 # --- what a crawl meets
 
 
-def pages_of(seed: str, links_of: Callable[[str], Iterable[str]]) -> int:
-    """How many pages a breadth-first crawl without any other limit fetches."""
-    seen = {seed}
-    queue = deque(seen)
-    drawn: Counter[str] = Counter()
-    pages = 0
-    while queue:
-        page = queue.popleft()
-        pages += 1
-        urls = [canonicalize(link, page) for link in links_of(page)]
-        reasons = TRAPS.reasons_on(page, urls)
-        for url in urls:
-            if url in seen:
-                continue
-            seen.add(url)
-            budgets = [each for each in TRAPS.budgets(url) if seen.issuperset(each.alone)]
-            if (
-                reasons.get(url)
-                or TRAPS.reason(url)
-                or any(drawn[each.group] >= each.pages for each in budgets)
-            ):
-                continue
-            drawn.update(each.group for each in budgets)
-            queue.append(url)
+def crawled(seed: str, links_of: Callable[[str], Iterable[str]]) -> list[str]:
+    """The pages that a crawl without any other limit fetches."""
+    frontier = memory_frontier(
+        limits=lambda host: HostLimits(0, 1), budgets=TRAPS.budgets, batch=1_000
+    )
+    frontier.admit([Candidate(seed)])
+    pages = []
+    while (lease := frontier.take(0)) is not None:
+        pages.append(lease.url)
+        urls = [canonicalize(link, lease.url) for link in links_of(lease.url)]
+        reasons = TRAPS.reasons_on(lease.url, urls)
+        lease.found = [Candidate(url, TRAPS.reason(url) or reasons.get(url)) for url in urls]
+        frontier.landed(lease, 0)
+        frontier.finish(lease)
     return pages
+
+
+def pages_of(seed: str, links_of: Callable[[str], Iterable[str]]) -> int:
+    return len(crawled(seed, links_of))
 
 
 @pytest.mark.parametrize(
@@ -353,6 +352,24 @@ def test_an_endless_calendar_ends(pattern: str) -> None:
             yield link
 
     assert pages_of(f"{SITE}/", links_of) == 301
+
+
+@pytest.mark.parametrize("prefix", ["", "/archive", "/news/en"])
+def test_an_archive_has_all_its_days(prefix: str) -> None:
+    """By year, month and day, with the days before and after."""
+    days = [date(2010, 1, 1) + timedelta(number) for number in range(5 * 365)]
+    links: dict[str, dict[str, None]] = {}
+    for day in days:
+        way = ["", *(day.strftime(f"{prefix}/{part}") for part in ("%Y", "%Y/%m", "%Y/%m/%d"))]
+        for page, link in pairwise([*way, f"{way[-1]}/story"]):
+            links.setdefault(f"{SITE}{page}/", {})[f"{link}/"] = None
+        for step in (-1, 1):
+            near = day + timedelta(step)
+            links[f"{SITE}{way[-1]}/"][near.strftime(f"{prefix}/%Y/%m/%d/")] = None
+    pages = set(crawled(f"{SITE}/", lambda page: links.get(page, ())))
+    assert set(links) <= pages
+    # But neither the day before the archive nor the one after it.
+    assert len(pages) == len(links) + len(days)
 
 
 def test_facets_end() -> None:

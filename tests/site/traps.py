@@ -1,6 +1,8 @@
 """Sites without an end, the same in every run.* Only the standard library.
 
 calendar          /calendar/2026/11/16/: every day links to its neighbours, by day, month, year
+months            /months/2026/11/: every month links to its days, and to others for ever
+archive           no trap: /archive/2017/01/01/story, for all days of two years
 calendar-query    the same as /calendar?date=2026-11-16
 facets            /shop?brand=1&color=2&size=3: eight filters of nine values, in any combination
 sessions          /s/page-1?zenid=…: twenty pages, with another session at every request
@@ -30,6 +32,10 @@ def fields_of(kind: str, target: str) -> Fields | None:
     path, _, query = target.partition("?")
     if kind == "calendar" and path.startswith("/calendar/"):
         return _calendar(path[10:].strip("/").replace("/", "-"), "/calendar/{:%Y/%m/%d}/")
+    if kind == "months" and path.startswith("/months/"):
+        return _month(path[8:].strip("/").split("/"))
+    if kind == "archive" and path.startswith("/archive/"):
+        return _archive(path)
     if kind == "calendar-query" and path == "/calendar":
         return _calendar(dict(parse_qsl(query)).get("date", ""), "/calendar?date={:%Y-%m-%d}")
     if kind == "facets" and path == "/shop":
@@ -61,6 +67,27 @@ def _calendar(day: str, link: str) -> Fields | None:
     return {
         "links": [link.format(today + step) for step in steps if 1 < (today + step).year < 9000]
     }
+
+
+def _month(parts: list[str]) -> Fields | None:
+    year, month, *_ = [*map(int, parts), 1]
+    days = [f"/months/{year}/{month:02}/{day:02}/" for day in range(1, 29)]
+    others = [(year - 1, month), (year + 1, month)]
+    others += [(year + number // 12, number % 12 + 1) for number in (month - 2, month)]
+    return {"links": [*days, *(f"/months/{year}/{month:02}/" for year, month in others)]}
+
+
+def _archive(path: str) -> Fields:
+    days = [date(2017, 1, 1) + timedelta(number) for number in range(2 * 365)]
+    all_paths = [f"/archive/{day:%Y/%m/%d}/story" for day in days]
+    parts = path.count("/") + 1
+    found = {other for other in all_paths if other.startswith(path) and other != path}
+    return {"links": sorted({_start(other, parts) for other in found})}
+
+
+def _start(path: str, parts: int) -> str:
+    start = "/".join(path.split("/")[:parts])
+    return start if start == path else f"{start}/"
 
 
 def _facets(chosen: dict[str, str]) -> list[str]:
