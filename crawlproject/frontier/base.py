@@ -30,6 +30,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from crawlproject.scope.traps import GROWING_PATH
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
@@ -51,10 +53,17 @@ LEASE = "lease"
 # Reasons that speak of the way a URL was found, not of the URL: another way may let it in.
 DEPTH = "depth"
 NOFOLLOW = "nofollow"
+# … and of those, the ones that speak of the link.
+OF_LINKS = (NOFOLLOW, GROWING_PATH)
 # Reasons that no other scope changes.
 ROBOTS = "robots"
 ROBOTS_UNREACHABLE = "robots unreachable"
-LASTING = (NOFOLLOW, ROBOTS, ROBOTS_UNREACHABLE, "request not kept")
+LASTING = (*OF_LINKS, ROBOTS, ROBOTS_UNREACHABLE, "request not kept")
+
+
+def is_of_link(reason: str | None) -> bool:
+    """Whether a reason, with or without its rule, says that one link is not to be followed."""
+    return reason is not None and reason.startswith(OF_LINKS)
 
 
 class Candidate(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier import restore
 from crawlproject.frontier.answers import from_text, to_text
-from crawlproject.frontier.base import NOFOLLOW, Candidate, State
+from crawlproject.frontier.base import Candidate, State, is_of_link
 from crawlproject.frontier.queues import Queues
 from crawlproject.frontier.redirects import loop_of
 from crawlproject.records import PAGE, is_page
@@ -78,20 +78,24 @@ class Commits(Queues):
                 return
             else:
                 number = None
-            self._waiting -= 1
-            url, text = self._store.take_answer(number)
-            entry = self._store.by_id(url)
-            lease = from_text(text, entry)
-            lease.found = [self._judged_again(candidate) for candidate in lease.found]
-            self._commit_answer(entry, lease)
+            self._commit_waiting(number)
+
+    def _commit_waiting(self, number: int | None = None) -> None:
+        """Commit an answer that waits: the first of them, unless it is said which."""
+        self._waiting -= 1
+        url, text = self._store.take_answer(number)
+        entry = self._store.by_id(url)
+        lease = from_text(text, entry)
+        lease.found = [self._judged_again(candidate) for candidate in lease.found]
+        self._commit_answer(entry, lease)
 
     def _judged_again(self, candidate: Candidate) -> Candidate:
         """By the scope of now: it may have changed while the answer waited."""
         if self._judge is None:
             return candidate
         reason = self._judge(candidate.url)
-        if reason is None and candidate.reason == NOFOLLOW:
-            reason = NOFOLLOW
+        if reason is None and is_of_link(candidate.reason):
+            reason = candidate.reason
         return Candidate(candidate.url, reason)
 
     def _commit_answer(self, entry: Entry, lease: Lease) -> None:
@@ -137,7 +141,7 @@ class Commits(Queues):
             # Most links of a page lead where others have led before, and change nothing.
             elif step < child.way or child.reason is not None or child.fewest_hops:
                 self._offer_again(child, candidate, step)
-            links.append(child.id << 1 | (candidate.reason == NOFOLLOW))
+            links.append(child.id << 1 | is_of_link(candidate.reason))
         return links
 
     def _keep_records(

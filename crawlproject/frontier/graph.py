@@ -9,10 +9,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, State
+from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, State, is_of_link
 from crawlproject.frontier.census import Census
 from crawlproject.frontier.entry import NOT_KEPT
 from crawlproject.records import encodable
+from crawlproject.scope.traps import GROWING_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,12 +55,15 @@ class LinkGraph(ABC):
 
     def _offer_again(self, entry: Entry, candidate: Candidate, way: Way) -> Entry:
         """Another way to a URL that is known."""
-        if candidate.reason is None and entry.reason == NOFOLLOW:
+        if candidate.reason is None and is_of_link(entry.reason):
             # The way that was not to be followed counts for nothing.
             entry.way, entry.fewest_hops = way, way.hops
             self._enter(entry)
         elif way < entry.way and _counts(candidate, entry):
             self._improve(entry, way)
+        if candidate.reason == NOFOLLOW and entry.reason == GROWING_PATH:
+            # One of two reasons, whichever came first.
+            self._skip(entry, NOFOLLOW)
         if candidate.reason is None:
             self._spare_hops(entry, way.hops)
         return entry
@@ -151,4 +155,6 @@ def _counts(candidate: Candidate, entry: Entry) -> bool:
     if candidate.reason is None:
         return True
     # One that must not be followed opens no door, but it may be the better one to name.
-    return entry.reason is not None and (candidate.reason, entry.reason) != (NOFOLLOW, DEPTH)
+    if entry.reason == DEPTH:
+        return not is_of_link(candidate.reason)
+    return entry.reason is not None

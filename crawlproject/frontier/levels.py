@@ -27,10 +27,12 @@ class Levels:
         self,
         database: sqlite3.Connection,
         budgets: Callable[[str], tuple[Budget, ...]] | None,
+        get: Callable[[str], Entry | None],
         *,
         seeds_first: bool,
     ) -> None:
         self._database = database
+        self._get = get
         self._budgets = budgets
         self._seeds_first = seeds_first
         self._spent: dict[str, int] = dict(database.execute("SELECT name, spent FROM budgets"))
@@ -80,11 +82,10 @@ class Levels:
 
     def refusal(self, entry: Entry) -> str | None:
         """Why no budget has room for the entry; None: it has its place now."""
-        if self._budgets is None:
-            return None
-        budgets = self._budgets(entry.url)
+        budgets = self._budgets_of(entry)
         for budget in budgets:
-            if self._spent.get(budget.group, 0) >= budget.pages:
+            is_spent = self._spent.get(budget.group, 0) >= budget.pages
+            if is_spent and not self._is_near(entry, budget):
                 return budget.reason
         for budget in budgets:
             self._spent[budget.group] = self._spent.get(budget.group, 0) + 1
@@ -93,10 +94,37 @@ class Levels:
 
     def give_back(self, entry: Entry) -> None:
         """An entry that had its place in its budgets goes without having been fetched."""
-        for budget in self._budgets(entry.url) if self._budgets else ():
+        for budget in self._budgets_of(entry):
             if self._spent.get(budget.group, 0) > 0:
                 self._spent[budget.group] -= 1
                 self._changed.add(budget.group)
+
+    def _budgets_of(self, entry: Entry) -> list[Budget]:
+        if self._budgets is None:
+            return []
+        return [
+            budget
+            for budget in self._budgets(entry.url)
+            if all(self._is_above(url, entry) for url in budget.alone)
+        ]
+
+    def _is_near(self, entry: Entry, budget: Budget) -> bool:
+        """Whether few steps lead here from a page that is not of the group."""
+        for _ in range(budget.steps):
+            referrer = self._get(entry.way.referrer)
+            if referrer is None or not self._is_in(referrer, budget.group):
+                return True
+            entry = referrer
+        return False
+
+    def _is_in(self, entry: Entry, group: str) -> bool:
+        budgets = self._budgets(entry.url) if self._budgets else ()
+        return any(budget.group == group for budget in budgets)
+
+    def _is_above(self, url: str, entry: Entry) -> bool:
+        """Whether a URL is known at the depth of the entry, or above: that is settled by then."""
+        found = self._get(url)
+        return found is not None and found.way.depth <= entry.way.depth
 
     @property
     def has_changes(self) -> bool:

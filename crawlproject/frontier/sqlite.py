@@ -39,15 +39,18 @@ if TYPE_CHECKING:
     from crawlproject.records import Record
     from crawlproject.scope.traps import Budget
 
+# No delay between two requests is longer: a host that has to wait more is held.
+_LONG_SECONDS = 60.0
+
 
 class SqliteFrontier(Judging):
     """An engine of the contract in ``base.py``, on a database of ``database.py``.
 
     ``batch`` pages at most are committed at once. ``capacity`` bounds the queue: at the
-    bound the links of finished pages wait, whole pages at a time, until the queue has room.
-    Nothing is dropped. With a ``budget`` it is not kept. ``seeds_first`` gives out no link
-    before all seeds are done. ``budgets`` says which groups of pages a URL belongs to that
-    have a budget of their own.
+    bound the links of finished pages wait, whole pages at a time, until the queue has room or
+    all of its hosts are held. Nothing is dropped. With a ``budget`` it is not kept.
+    ``seeds_first`` gives out no link before all seeds are done. ``budgets`` says which groups
+    of pages a URL belongs to that have a budget of their own.
     """
 
     def __init__(
@@ -137,6 +140,9 @@ class SqliteFrontier(Judging):
             self._commit_what_fits()
         self._queue_due(now)
         taken = self._gate.take(now)
+        while taken is None and self._is_stuck(now):
+            self._commit_waiting()
+            taken = self._gate.take(now)
         if taken is None:
             return None
         host, entry = taken
@@ -319,6 +325,13 @@ class SqliteFrontier(Judging):
         entry = self._store.get(lease.url)
         assert entry is not None
         return entry
+
+    def _is_stuck(self, now: float) -> bool:
+        """Whether the queue is full of hosts that are held, while links of others may wait."""
+        if not self._waiting or self._budget is not None or self._flying:
+            return False
+        ready = self.next_ready(now)
+        return ready is None or ready > now + _LONG_SECONDS
 
     def _withdraw(self, lease: Lease) -> None:
         """End a lease whose request never reached the host."""

@@ -9,6 +9,7 @@ from crawlproject.frontier.base import DEPTH, NOFOLLOW, ROBOTS, ROBOTS_UNREACHAB
 from crawlproject.monitoring.tally import Tally
 from crawlproject.scope.scope import EXCLUDED, INTERNAL, NOT_INCLUDED, OFFSITE, TOO_LONG
 from crawlproject.scope.traps import (
+    GROWING_PATH,
     HOST_BUDGET,
     PREFIX_BUDGET,
     REPEATED_PATH,
@@ -137,6 +138,10 @@ def _reasons(limits: Limits) -> dict[str, tuple[str, str]]:
         TOO_LONG: (f"longer than {limits.url_length:,} characters", "-s URLLENGTH_LIMIT=N"),
         INTERNAL: ("in a private network", "only with a seed in one"),
         REPEATED_PATH: ("whose path goes round in circles", "-s SCOPE_MAX_REPEATED_SEGMENTS=N"),
+        GROWING_PATH: (
+            "that only make a path longer, by the same links on every page",
+            "-s SCOPE_MAX_REPEATED_SEGMENTS=0",
+        ),
         TOO_MANY_PARAMS: ("with too many parameters", "-s SCOPE_MAX_QUERY_PARAMS=N"),
         HOST_BUDGET: ("beyond the budget of their host", "-s SCOPE_MAX_PAGES_PER_HOST=N"),
         PREFIX_BUDGET: (

@@ -18,7 +18,7 @@ from crawlproject.scope.traps import Traps
 from crawlproject.urls.canonical import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from crawlproject.scope.traps import Budget
 
@@ -97,6 +97,11 @@ class Scope:
         if self._include and not any(pattern.search(url) for pattern in self._include):
             return NOT_INCLUDED
         return self._traps.reason(url)
+
+    def reasons_on(self, page: str, links: Sequence[str]) -> dict[str, str]:
+        """Which links of a page are not in scope because of the page they are on, and why."""
+        reasons = self._traps.reasons_on(page, links)
+        return {url: reason for url, reason in reasons.items() if url not in self._seeds}
 
     def budgets(self, url: str) -> tuple[Budget, ...]:
         """The budgets of pages that a canonical URL in scope draws on."""

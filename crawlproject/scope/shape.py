@@ -8,6 +8,7 @@ without end: the combinations of two small values stay small by themselves.
 | a query or path parameter | ``?color=red``, ``;color=red`` | 1 |
 | … with a list in it | ``?bbox=1,2,3,4`` | 1 each |
 | a date, in a parameter or a segment | ``2026-11-16``, ``20261116``, ``?time=1794787200`` | 3 |
+| a search | ``?q=red+shoes`` | 3 |
 | a month | ``2026-11`` | 2 |
 | numbers at the end of the path that are a date | ``/cal/2026/11/16/``, ``/16/nov/2026`` | 1 each |
 | other numbers there, but the first | ``/board/7/120/3`` | 1 each |
@@ -15,12 +16,20 @@ without end: the combinations of two small values stay small by themselves.
 | a part that names | example |
 |---|---|
 | a segment with letters, and all before it | ``/2026/11/16/some-title`` |
+| an ID: five digits and more that are no date | ``/item/12345``, ``?nr=12345`` |
+| … or a random token that is called one | ``?id=6fa459ea-ee8a-3ca4-894e-db77e160355e`` |
 | a parameter that says what is shown | ``?view=month``, ``?Itemid=7``, ``?lang=en`` |
 | a checksum, of the file or of the other parameters | ``?cHash=…`` |
 
-An ID (a number of five digits and more that is no date, or a random token that is called an
-ID) names one page: its URL is in no group. A random token that is called anything else is a
-session: all URLs that have one are in a group, for the host.
+Two filters, or a list of two and more, are such a shape too where the site offers each of
+them *alone*: ``?brand=b&color=c`` beside ``?brand=b`` and ``?color=c``, ``/tag/a+b`` beside
+``/tag/a`` and ``/tag/b``. A city in its state (``?state=CA&city=Fresno``) is not.
+
+The years, months and days of one calendar are one shape: by them an archive leads to its
+days, and a calendar from day to day.
+
+A random token that is called no ID, and whatever is called random, is a session: all URLs
+that have one are in a group, for the host.
 """
 
 from __future__ import annotations
@@ -30,7 +39,7 @@ from enum import Enum, auto
 from functools import lru_cache
 from typing import NamedTuple
 
-from crawlproject.urls.canonical import host_of
+from crawlproject.urls.canonical import host_of, name_of
 
 # How many parts of a URL must vary.
 _MANY = 3
@@ -57,6 +66,7 @@ _id_value = re.compile(rf"\d{{{_SMALL_DIGITS + 1},}}(?![A-Za-z\d])", re.ASCII).m
 # Seconds or milliseconds since 1970, from 2001 to 2033.
 _timestamp = re.compile(r"1\d{9}(?:\d{3})?", re.ASCII).fullmatch
 _list_separators = re.compile(r",|%2C|%7C").findall
+_pieces = re.compile(r",|%2C|%7C|\+|%20").split
 _path_params = re.compile(r";([^;/]+)").findall
 # How ASP.NET writes a session into the path: /(S(lit3py55t21z5v55vlm25s55))/
 _session_segment = re.compile(r"/\((?:[A-Z]\([0-9A-Za-z]{24}\))+\)/").search
@@ -79,65 +89,116 @@ _NAMING = _words(
     "thread title topic video view"
 )
 _CHECKSUMS = _words("chash checksum h hash itok md5 rev sig signature v ver version")
+_SEARCHES = _words("keyword keywords q query s search search_query searchterm searchword")
+# Which part of a list: it has as many as the list is long.
+_PAGES = _words(
+    "cursor limitstart offset p page page_no pageno pagenum pagenumber paged pg skip start"
+)
+_RANDOM = _words("_ cachebuster nocache rand random rnd")
 _TIMES = _words("date day end from start time timestamp to ts when")
 
 
-def group_of(url: str) -> str | None:
-    """The group of a canonical URL whose shape has no end, or that carries a session."""
+class Shape(NamedTuple):
+    """The group of a URL; if ``alone`` names URLs, only where the site has all of them."""
+
+    group: str
+    alone: tuple[str, ...] = ()
+    # Whether nothing varies but a date.
+    is_date: bool = False
+
+
+def shape_of(url: str) -> Shape | None:
+    """The shape of a canonical URL that may have no end, or that carries a session."""
     location, _, query = url.partition("?")
     is_odd = ";" in location or "/(" in location
     # What most URLs are: a path that ends in a name.
-    is_plain = _segment_parts(location.removesuffix("/").rpartition("/")[2]) == _IS_NAME
+    last = location.removesuffix("/").rpartition("/")[2]
+    is_plain = _segment_parts(last) == _IS_NAME
     if is_plain and not query and not is_odd:
-        return None
+        return _tags(url, last) if "+" in last or "," in last else None
     path = location.split("/", 3)[3]
     params = query.split("&") if query else []
     if is_odd:
         if found := _session_segment(location):
-            return f"{found[0][1:3]}(...)) on {host_of(url)}"
+            return Shape(f"{found[0][1:3]}(...)) on {host_of(url)}")
         params += _path_params(path)
         path = "/".join(segment.partition(";")[0] for segment in path.split("/"))
         is_plain = False
-    return _group(url, path, params, is_plain)
+    return _shape(url, path, params, is_plain)
 
 
 def is_small_number(segment: str) -> bool:
     return len(segment) <= _SMALL_DIGITS and segment.isdecimal()
 
 
-def _group(url: str, path: str, params: list[str], is_plain: bool) -> str | None:
-    varying = 0
-    has_id = False
+def _shape(url: str, path: str, params: list[str], is_plain: bool) -> Shape | None:
+    varying = dates = 0
     fixed = []
+    filters = []
     for param in params:
         kind, parts = _read_param(param)
         varying += parts
         if kind is _Kind.SESSION:
-            return f"{param.partition('=')[0]}= on {host_of(url)}"
+            return Shape(f"{param.partition('=')[0]}= on {host_of(url)}")
         if kind is _Kind.FIXED:
             fixed.append(param)
-        elif kind is _Kind.ID:
-            has_id = True
-    if has_id or (is_plain and varying < _MANY):
+        elif kind is _Kind.DATE:
+            dates += parts
+        elif kind is _Kind.FILTER:
+            filters.append(param)
+    alone = _alone(url, params, filters)
+    if is_plain and varying < _MANY and not dates and not alone:
         return None
     read = _read_path(path)
-    if read is None or varying + read.parts < _MANY:
+    varying += read.parts
+    is_date = 0 < varying == dates + read.parts * read.is_date
+    if varying >= _MANY or is_date:
+        alone = ()
+    elif not alone:
         return None
     prefix = f"{host_of(url)}/{read.kept}"
-    return f"{prefix}?{'&'.join(fixed)}" if fixed else prefix
+    return Shape(f"{prefix}?{'&'.join(fixed)}" if fixed else prefix, alone, is_date)
+
+
+def _alone(url: str, params: list[str], filters: list[str]) -> tuple[str, ...]:
+    """The URLs with one filter each, if two or a list of them are combined here."""
+    location, _, query = url.partition("?")
+    if not filters or query.count("&") + 1 != len(params):
+        # None, or some are in the path.
+        return ()
+    singles = filters
+    if len(filters) == 1:
+        name, equals, value = filters[0].partition("=")
+        singles = [f"{name}{equals}{piece}" for piece in _parts_of_list(value)]
+    others = [param for param in params if param not in filters]
+    return tuple(
+        f"{location}?{'&'.join(sorted([*others, single], key=name_of))}" for single in singles
+    )
+
+
+def _tags(url: str, last: str) -> Shape | None:
+    """The shape of a path that ends in a list."""
+    start = url.rindex(last)
+    before, after = url[:start], url[start + len(last) :]
+    alone = tuple(f"{before}{piece}{after}" for piece in _parts_of_list(last))
+    return Shape(f"{host_of(url)}/{before.split('/', 3)[3]}", alone) if alone else None
+
+
+def _parts_of_list(text: str) -> list[str]:
+    pieces = _pieces(text)
+    return pieces if len(pieces) > 1 and all(pieces) else []
 
 
 class _Path(NamedTuple):
     kept: str
     parts: int
+    is_date: bool = False
 
 
-def _read_path(path: str) -> _Path | None:
-    """The beginning of a path that stays, and how many parts vary; None: it has an ID."""
+def _read_path(path: str) -> _Path:
+    """The beginning of a path that stays, and how many parts vary."""
     segments = path.removesuffix("/").split("/")
     counts = [_segment_parts(segment) for segment in segments]
-    if _IS_ID in counts:
-        return None
     start = len(segments)
     while start and counts[start - 1] != _IS_NAME:
         start -= 1
@@ -146,18 +207,18 @@ def _read_path(path: str) -> _Path | None:
         return _Path(path, 0)
     parts = sum(counts[start:])
     kept = numbers[0]
-    if parts == len(numbers) and not _is_date([segments[index] for index in numbers]):
+    is_date = parts > len(numbers) or _is_date([segments[index] for index in numbers])
+    if not is_date:
         # The first says which album, which board: a name, though a number.
         parts -= 1
         kept += 1
     if parts == 0:
         return _Path(path, 0)
-    return _Path("".join(f"{segment}/" for segment in segments[:kept]), parts)
+    return _Path("".join(f"{segment}/" for segment in segments[:kept]), parts, is_date)
 
 
 # What a segment is, where it is not so many parts that vary (0: the view of a calendar).
 _IS_NAME = -1
-_IS_ID = -2
 
 
 def _segment_parts(segment: str) -> int:
@@ -176,7 +237,7 @@ def _number_parts(segment: str) -> int:
     number = _number_segment(segment)
     if number is None:
         return _IS_NAME
-    return 1 if len(number[1]) <= _SMALL_DIGITS else _IS_ID
+    return 1 if len(number[1]) <= _SMALL_DIGITS else _IS_NAME
 
 
 def _is_date(segments: list[str]) -> bool:
@@ -190,8 +251,11 @@ def _is_date(segments: list[str]) -> bool:
 
 class _Kind(Enum):
     VARIES = auto()
+    # It varies too, and is a day or a month.
+    DATE = auto()
+    # It varies too, and picks some of a list.
+    FILTER = auto()
     FIXED = auto()
-    ID = auto()
     SESSION = auto()
 
 
@@ -205,16 +269,20 @@ def _read_param(param: str) -> tuple[_Kind, int]:
     says_what = word in _NAMING or word.endswith("id") or word.startswith("id_")
     if is_token(value):
         is_session = "sess" in word or "token" in word or word.endswith(("sid", "zenid"))
-        return (_Kind.ID if says_what and not is_session else _Kind.SESSION), 0
+        return (_Kind.FIXED if says_what and not is_session else _Kind.SESSION), 0
+    if word in _RANDOM and len(value) > _SMALL_DIGITS:
+        return _Kind.SESSION, 0
     if (word in _TIMES and _timestamp(value)) or (not says_what and _date_value(value)):
-        return _Kind.VARIES, 3
-    if _id_value(value):
-        return _Kind.ID, 0
-    if says_what:
+        return _Kind.DATE, 3
+    if _id_value(value) or says_what:
         return _Kind.FIXED, 0
+    if word in _SEARCHES and not re.fullmatch(r"\d*|.*(?:/|%2F).*", value):
+        return _Kind.VARIES, 3
     if _month_value(value):
-        return _Kind.VARIES, 2
-    return _Kind.VARIES, 1 + len(_list_separators(value))
+        return _Kind.DATE, 2
+    if word in _PAGES:
+        return _Kind.VARIES, 1
+    return _Kind.FILTER, 1 + len(_list_separators(value))
 
 
 def _word(name: str) -> str:

@@ -1,26 +1,30 @@
 """Crawler traps: URLs that a site makes without end. Pure: URLs in, reasons and budgets out.
 
-Two answers. A URL that goes round in circles is refused. URLs of a shape that can be
-counted up without end share a budget of pages; the frontier counts. ``shape.py`` says
-which parts of a URL vary: from three on, it is such a shape, because the combinations of
-two small values stay small by themselves.
+Three answers. A URL that goes round in circles is refused. A link that only makes the path
+of its page longer is not followed (``growth.py``). URLs of a shape that can be counted up
+without end share a budget of pages; the frontier counts. ``shape.py`` says which parts of a
+URL vary: from three on, it is such a shape.
 
 | URLs | answer |
 |---|---|
 | one segment again and again: ``/a/x/a/y/a/z/a`` | refused |
 | half of the path said before: ``/a/b/a/b/a/b``, ``/x/a/b/c/a/b/c`` | refused |
+| the same relative links on every page: ``/a/b/c/``, ``/b/c/a/`` | not followed from there |
 | more parameters than anybody links to on purpose | refused |
-| days of a calendar: ``/cal/2026/11/16/``, ``?date=2026-11-16``, ``?y=2026&m=11&d=16`` | budget |
+| a calendar, from day to day: ``/cal/2026/11/16/``, ``?date=2026-11-16`` | budget |
 | three facets and more: ``?brand=b&color=c&size=s`` | budget |
+| two of them, or of tags, that can be had alone too: ``?brand=b&color=c``, ``/tag/a+b`` | budget |
+| … of what is called by an ID: ``/shop/12345?brand=b&color=c&size=s`` | budget of its own |
+| searches: ``?q=red+shoes`` | budget |
 | views of a calendar: ``/cal/2026/11/16/week``, ``/cal/year/2026/month/11/day/16`` | budget |
 | numbers that grow: ``/2/2/2/2/2`` | budget |
 | a new session in each link: ``?zenid=8f14e45fceea167a5a36dedd4bea2543`` | budget, for the host |
 | a blog: ``/2026/11/16/some-title`` | free |
 | a forum, a shop, news with IDs: ``?f=2&t=12345&start=30``, ``/2026/11/1234567.html`` | free |
 | … and with small ones: ``/board/7/120/3``, ``?option=content&view=article&id=7&lang=en`` | free |
-| months and pages: ``/2026/11/``, ``?page=7&sort=up`` | free |
+| an archive: ``/2026/``, from there to ``/2026/11/``, from there to ``/2026/11/16/`` | free |
+| pages of a list: ``?page=7&sort=up`` | free |
 | versions, UUIDs: ``/docs/1.2.3/``, ``/item/6fa459ea-ee8a-3ca4-894e-db77e160355e`` | free |
-| IDs with facets; a path that grows by four and more different links | free, alas |
 
 What is free is still held by DEPTH_LIMIT, SCOPE_MAX_PAGES and SCOPE_MAX_PAGES_PER_HOST.
 """
@@ -29,23 +33,37 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from crawlproject.scope.shape import group_of, is_small_number
+from crawlproject.scope.growth import growing
+from crawlproject.scope.shape import is_small_number, shape_of
 from crawlproject.urls.canonical import host_of
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 REPEATED_PATH = "repeated path"
+GROWING_PATH = "growing path"
 TOO_MANY_PARAMS = "too many parameters"
 HOST_BUDGET = "host budget"
 PREFIX_BUDGET = "prefix budget"
 
+# An archive leads to a year, from there to a month and from there to a day.
+_DATE_STEPS = 3
+
 
 class Budget(NamedTuple):
-    """Pages that a group of URLs may have between them, and the reason for the others."""
+    """Pages that a group of URLs may have between them, and the reason for the others.
+
+    It counts only where all URLs of ``alone`` are known, no deeper than the one it is for.
+    The first ``steps`` links into the group are always fetched: they count, but may exceed it.
+    """
 
     group: str
     pages: int
     reason: str
+    alone: tuple[str, ...] = ()
+    steps: int = 0
 
 
 class Traps:
@@ -61,6 +79,7 @@ class Traps:
     ) -> None:
         self._max_repeated = max_repeated_segments
         self._repeated_path = f"{REPEATED_PATH}: SCOPE_MAX_REPEATED_SEGMENTS={self._max_repeated}"
+        self._growing_path = f"{GROWING_PATH}: SCOPE_MAX_REPEATED_SEGMENTS={self._max_repeated}"
         self._max_params = max_query_params
         self._too_many_params = f"{TOO_MANY_PARAMS}: SCOPE_MAX_QUERY_PARAMS={self._max_params}"
         self._max_per_host = max_pages_per_host
@@ -86,10 +105,22 @@ class Traps:
             return self._too_many_params
         return None
 
+    def reasons_on(self, page: str, links: Sequence[str]) -> dict[str, str]:
+        """Which links of a page are a trap because of the page they are on, and why."""
+        if not self._max_repeated:
+            return {}
+        return dict.fromkeys(growing(page, links), self._growing_path)
+
     def budgets(self, url: str) -> tuple[Budget, ...]:
         """The budgets that a canonical URL draws on."""
-        group = group_of(url) if self._max_per_prefix else None
-        prefix = () if group is None else (self._prefix_budget(group),)
+        shape = shape_of(url) if self._max_per_prefix else None
+        prefix: tuple[Budget, ...] = ()
+        if shape is not None:
+            budget = self._prefix_budget(shape.group)
+            if shape.alone or shape.is_date:
+                steps = _DATE_STEPS if shape.is_date else 0
+                budget = budget._replace(alone=shape.alone, steps=steps)
+            prefix = (budget,)
         return (self._host_budget(host_of(url)), *prefix) if self._max_per_host else prefix
 
     def _goes_round(self, segments: list[str]) -> bool:

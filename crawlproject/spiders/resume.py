@@ -26,6 +26,7 @@ from crawlproject.frontier.base import (
     Candidate,
 )
 from crawlproject.frontier.store import SEEDS
+from crawlproject.scope.traps import GROWING_PATH
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -94,6 +95,8 @@ def _lasting(text: str) -> list[str]:
     """The reasons that still hold: unless the user does not want to hear of them any more."""
     wishes = json.loads(text)
     lifted = set() if wishes["URLS_RESPECT_NOFOLLOW"] else {NOFOLLOW}
+    if not int(wishes["SCOPE_MAX_REPEATED_SEGMENTS"]):
+        lifted.add(GROWING_PATH)
     if not wishes["ROBOTSTXT_OBEY"]:
         lifted |= {ROBOTS, ROBOTS_UNREACHABLE}
     return [reason for reason in LASTING if reason not in lifted]

@@ -150,7 +150,7 @@ class SiteSpider(CrawlSpider):
         try:
             links = await self.find_links(response) if is_readable(response) else []
             # Links before the page: they are finished together, when the page is through.
-            lease.found = self._candidates(links)
+            lease.found = self._candidates(lease.url, links)
             urls = [link.url for link in links]
             page = read_page(response, lease, urls, self.canonicalize, self._token)
         except Exception as error:
@@ -182,9 +182,10 @@ class SiteSpider(CrawlSpider):
         assert failure.value is not None
         yield self._failed(lease, failure.value)
 
-    def _candidates(self, links: list[Link]) -> list[Candidate]:
+    def _candidates(self, page: str, links: list[Link]) -> list[Candidate]:
         known = self.frontier.known
         reason_of = self.scope.reason
+        reasons_here = self.scope.reasons_on(page, [link.url for link in links])
         respects_nofollow = self._respects_nofollow
         candidates = []
         for link in links:
@@ -192,6 +193,8 @@ class SiteSpider(CrawlSpider):
             reason = None if known(url) else reason_of(url)
             if reason is None and respects_nofollow and link.nofollow:
                 reason = NOFOLLOW
+            if reason is None and reasons_here:
+                reason = reasons_here.get(url)
             candidates.append(Candidate(url, reason))
         return candidates
 

@@ -229,7 +229,7 @@ class Canonicalizer:
                 params.append(param)
         if len(params) > 1:
             # Sorting is stable: parameters of one name stay in order.
-            params.sort(key=_name)
+            params.sort(key=name_of)
         return "&".join(params)
 
     def _is_tracking(self, name: str) -> bool:
@@ -237,7 +237,8 @@ class Canonicalizer:
         return name in self._tracking_names or name.startswith(self._tracking_prefixes)
 
 
-def _name(param: str) -> str:
+def name_of(param: str) -> str:
+    """The name of a parameter."""
     return param.partition("=")[0]
 
 

@@ -443,6 +443,32 @@ def test_at_the_bound_discovery_waits_and_nothing_is_dropped(engine: Engine) -> 
     assert frontier.exhausted()
 
 
+def test_a_held_host_that_fills_the_queue_does_not_keep_the_links_of_others(
+    engine: Engine,
+) -> None:
+    frontier = engine(capacity=2)
+    frontier.admit([Candidate("a/seed"), Candidate("b/seed")])
+    seeds = [take(frontier), take(frontier)]
+    fetched(frontier, seeds[0], "a/1", "a/2", "a/3")
+    frontier.hold("a", 600)
+    fetched(frontier, seeds[1], "a/4", "b/1")
+    fetched(frontier, take(frontier, 1), "b/2", now=1)
+    assert drain(frontier, 2) == ["b/2"]
+    assert frontier.next_ready(3) == 600
+    assert drain(frontier, 600) == ["a/1", "a/2", "a/3", "a/4"]
+    assert frontier.exhausted()
+
+
+def test_at_the_bound_a_delay_is_no_reason_to_let_more_in(engine: Engine) -> None:
+    frontier = engine(capacity=1, limits={"a": HostLimits(60, 1)})
+    frontier.admit([Candidate("a/1"), Candidate("a/2")])
+    fetched(frontier, take(frontier), "b/1")
+    assert frontier.take(1) is None
+    assert not frontier.known("b/1")
+    assert take(frontier, 60).url == "a/2"
+    assert take(frontier, 60).url == "b/1"
+
+
 def test_a_budget_is_never_exceeded_and_what_is_beyond_stays_queued(engine: Engine) -> None:
     frontier = engine(budget=3, limits={"a": HostLimits(0, 9)})
     frontier.admit([Candidate("a/seed")])

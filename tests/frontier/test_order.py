@@ -17,7 +17,7 @@ from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.sqlite import SqliteFrontier
 from crawlproject.items import Page
 from crawlproject.records import PAGE, record_of
-from crawlproject.scope.traps import Budget
+from crawlproject.scope.traps import GROWING_PATH, Budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,11 +50,19 @@ def webs(draw: st.DrawFn, *, with_nofollow: bool = False) -> Web:
 
 
 def groups_of(pages: int | None) -> Callable[[str], tuple[Budget, ...]] | None:
-    """Pages with an odd number share a budget, but for the seeds."""
+    """Pages with an odd number share a budget, but for the seeds; some only beside others."""
     if pages is None:
         return None
-    budget = Budget("odd", pages, "odd budget")
-    return lambda url: (budget,) if int(url[1:]) % 2 and url not in ("p0", "p1", "p2") else ()
+    odd = Budget("odd", pages, "odd budget")
+    beside = odd._replace(alone=("p4", "p6"))
+
+    def budgets(url: str) -> tuple[Budget, ...]:
+        number = int(url[1:])
+        if number % 2 == 0 or number < 3:
+            return ()
+        return (odd if number % 3 else beside,) if number < 10 else (odd._replace(steps=2),)
+
+    return budgets
 
 
 # Depth, referrer and redirects of a page, and the error it ended with.
@@ -139,6 +147,11 @@ def crawl(
     return known, list(dict.fromkeys(reported))
 
 
+def reason_of(page: str) -> str:
+    """Why the links of a page that are not to be followed are not."""
+    return f"{GROWING_PATH}: some rule" if int(page[1:]) % 2 else NOFOLLOW
+
+
 def answer(web: Web, lease: Lease) -> None:
     """What the web says."""
     if lease.verdict is None and lease.url in web.redirects:
@@ -147,7 +160,8 @@ def answer(web: Web, lease: Lease) -> None:
         return
     links = web.links[lease.url] if lease.verdict is None else []
     lease.found = [
-        Candidate(link, NOFOLLOW if (lease.url, link) in web.nofollow else None) for link in links
+        Candidate(link, reason_of(lease.url) if (lease.url, link) in web.nofollow else None)
+        for link in links
     ]
     lease.failed = lease.verdict is not None
     page = Page(lease.url, 200, lease.depth, list(links), error=lease.verdict)

@@ -174,6 +174,12 @@ def test_notes_say_why_it_ended_and_what_is_missing(ending: Ending, expected: li
             "-s SCOPE_MAX_REPEATED_SEGMENTS=N",
         ),
         (
+            "growing path",
+            LIMITS,
+            "that only make a path longer, by the same links on every page",
+            "-s SCOPE_MAX_REPEATED_SEGMENTS=0",
+        ),
+        (
             "too many parameters",
             LIMITS,
             "with too many parameters",

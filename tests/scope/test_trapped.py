@@ -11,6 +11,7 @@ from tests.crawling import crawl_site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.site.fixture import Site
 
@@ -30,10 +31,17 @@ REAL: dict[str, Any] = {
     ("trap", "door"),
     [
         ("calendar", "/calendar/2026/11/16/"),
+        ("months", "/months/2026/11/"),
         ("calendar-query", "/calendar?date=2026-11-16"),
         ("facets", "/shop?brand=1&color=1&size=1"),
         ("sessions", "/s/page-1?zenid=0123456789abcdef0123456789abcdef"),
         ("relative", "/more/"),
+        ("relative-files", "/more/index.html"),
+        ("filters", "/list"),
+        ("filters", "/list/12345"),
+        ("tags", "/tag/"),
+        ("search", "/search"),
+        ("random", "/r/page-1"),
     ],
 )
 @deferred_f_from_coro_f
@@ -50,7 +58,41 @@ async def test_a_trap_is_bounded_and_all_real_pages_are_fetched(
     assert 0 < len(trapped) <= 400
     assert crawled.frontier.exhausted()
     # Every URL that was found and not fetched says why.
-    assert set(crawled.skipped().values()) <= {"prefix budget", "repeated path", "depth"}
+    assert set(crawled.skipped().values()) <= {"prefix budget", "growing path"}
+
+
+@deferred_f_from_coro_f
+async def test_a_link_that_grows_on_one_page_is_followed_from_another(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    pages: dict[str, Any] = {
+        "/": {"links": ["/a/b/", "/map"]},
+        "/a/b/": {"links": ["a/", "b/"]},
+        "/map": {"links": ["/more"]},
+        "/more": {"links": ["/a/b/a/"]},
+        "/a/b/a/": {},
+        "/a/b/b/": {},
+    }
+    server = site({"pages": pages})
+    settings = {"JOBDIR": str(tmp_path)}
+    crawled = await crawl_site(server.url(), settings)
+    assert crawled.skipped() == {server.url("/a/b/b/"): "growing path"}
+    assert crawled.depths()[server.url("/a/b/a/")] == 3
+    # Another scope does not change it, but the setting does.
+    crawled = await crawl_site(server.url(), {**settings, "SCOPE_EXCLUDE": ["x"]})
+    assert crawled.skipped() == {server.url("/a/b/b/"): "growing path"}
+    crawled = await crawl_site(server.url(), {**settings, "SCOPE_MAX_REPEATED_SEGMENTS": "0"})
+    assert crawled.skipped() == {}
+    assert sorted(server.paths()) == sorted(pages)
+
+
+@deferred_f_from_coro_f
+async def test_an_archive_is_no_trap(site: SiteFactory) -> None:
+    server = site({"trap": "archive"})
+    crawled = await crawl_site(server.url("/archive/"))
+    # The way to them, two years, their months, and a story for each of their days.
+    assert len(crawled.pages) == 1 + 2 + 2 * 12 + 2 * (2 * 365)
+    assert crawled.skipped() == {}
 
 
 @deferred_f_from_coro_f
@@ -62,11 +104,11 @@ async def test_which_pages_of_a_trap_are_fetched_does_not_depend_on_luck(
     answers = []
     for concurrency in ("1", "16"):
         crawled = await crawl_site(
-            server.url(), {"SCOPE_MAX_PAGES_PER_PREFIX": 40}, concurrency=concurrency
+            server.url(), {"SCOPE_MAX_PAGES_PER_PREFIX": 100}, concurrency=concurrency
         )
         answers.append((crawled.depths(), crawled.skipped()))
     assert answers[0] == answers[1]
-    assert len(answers[0][0]) == 41
+    assert len(answers[0][0]) == 101
 
 
 @deferred_f_from_coro_f
