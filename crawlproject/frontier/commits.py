@@ -141,7 +141,8 @@ class Commits(Queues):
             # Most links of a page lead where others have led before, and change nothing.
             elif step < child.way or child.reason is not None or child.fewest_hops:
                 self._offer_again(child, candidate, step)
-            links.append(child.id << 1 | is_of_link(candidate.reason))
+            reason = candidate.reason
+            links.append(child.id << 1 | (reason is not None and is_of_link(reason)))
         return links
 
     def _keep_records(

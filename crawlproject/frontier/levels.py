@@ -15,31 +15,33 @@ from typing import TYPE_CHECKING
 from crawlproject.frontier.entry import Wait
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable
 
     from crawlproject.frontier.entry import Entry
+    from crawlproject.frontier.store import Store
     from crawlproject.scope.traps import Budget
+
+# Groups of which it is known without a question what they have spent.
+_REMEMBERED = 16_384
 
 
 class Levels:
     def __init__(
         self,
-        database: sqlite3.Connection,
+        store: Store,
         budgets: Callable[[str], tuple[Budget, ...]] | None,
-        get: Callable[[str], Entry | None],
         *,
         seeds_first: bool,
     ) -> None:
-        self._database = database
-        self._get = get
+        self._store = store
         self._budgets = budgets
         self._seeds_first = seeds_first
-        self._spent: dict[str, int] = dict(database.execute("SELECT name, spent FROM budgets"))
+        # What groups have spent, as far as it was asked for lately or is not written yet.
+        self._spent: dict[str, int] = {}
         self._changed: set[str] = set()
         self._waiting_at: Counter[int] = Counter(
             dict(
-                database.execute(
+                store.database.execute(
                     "SELECT depth, count(*) FROM urls WHERE waits = ? GROUP BY depth",
                     (int(Wait.LEVEL),),
                 )
@@ -84,20 +86,18 @@ class Levels:
         """Why no budget has room for the entry; None: it has its place now."""
         budgets = self._budgets_of(entry)
         for budget in budgets:
-            is_spent = self._spent.get(budget.group, 0) >= budget.pages
+            is_spent = self._spent_by(budget.group) >= budget.pages
             if is_spent and not self._is_near(entry, budget):
                 return budget.reason
         for budget in budgets:
-            self._spent[budget.group] = self._spent.get(budget.group, 0) + 1
-            self._changed.add(budget.group)
+            self._spend(budget.group, 1)
         return None
 
     def give_back(self, entry: Entry) -> None:
         """An entry that had its place in its budgets goes without having been fetched."""
         for budget in self._budgets_of(entry):
-            if self._spent.get(budget.group, 0) > 0:
-                self._spent[budget.group] -= 1
-                self._changed.add(budget.group)
+            if self._spent_by(budget.group) > 0:
+                self._spend(budget.group, -1)
 
     def _budgets_of(self, entry: Entry) -> list[Budget]:
         if self._budgets is None:
@@ -111,7 +111,7 @@ class Levels:
     def _is_near(self, entry: Entry, budget: Budget) -> bool:
         """Whether few steps lead here from a page that is not of the group."""
         for _ in range(budget.steps):
-            referrer = self._get(entry.way.referrer)
+            referrer = self._store.get(entry.way.referrer)
             if referrer is None or not self._is_in(referrer, budget.group):
                 return True
             entry = referrer
@@ -123,16 +123,24 @@ class Levels:
 
     def _is_above(self, url: str, entry: Entry) -> bool:
         """Whether a URL is known at the depth of the entry, or above: that is settled by then."""
-        found = self._get(url)
+        found = self._store.get(url)
         return found is not None and found.way.depth <= entry.way.depth
 
-    @property
-    def has_changes(self) -> bool:
-        return bool(self._changed)
+    def _spent_by(self, group: str) -> int:
+        spent = self._spent.get(group)
+        if spent is None:
+            spent = self._spent[group] = self._store.spent_by(group)
+        return spent
+
+    def _spend(self, group: str, pages: int) -> None:
+        self._spent[group] = self._spent_by(group) + pages
+        self._changed.add(group)
+        if len(self._spent) > _REMEMBERED:
+            self.flush()
 
     def flush(self) -> None:
-        self._database.executemany(
-            "INSERT OR REPLACE INTO budgets VALUES (?, ?)",
-            [(name, self._spent[name]) for name in self._changed],
-        )
-        self._changed.clear()
+        if self._changed:
+            self._store.keep_spent([(name, self._spent[name]) for name in self._changed])
+            self._changed.clear()
+        if len(self._spent) > _REMEMBERED:
+            self._spent.clear()

@@ -38,7 +38,7 @@ class Queues(LinkGraph):
         database = store.database
         self.host_of = host_of
         restore.count(database, self._census)
-        self._levels = Levels(database, budgets, store.get, seeds_first=seeds_first)
+        self._levels = Levels(store, budgets, seeds_first=seeds_first)
         self._budget = None
         # Queued, but beyond the budget.
         self._beyond = 0

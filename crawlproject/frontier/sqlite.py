@@ -239,9 +239,7 @@ class SqliteFrontier(Judging):
         if self._file is not None and not self._file.exists():
             self.fail(f"{str(self._file)!r} is gone")
             return
-        if self._levels.has_changes:
-            self._store.begin()
-            self._levels.flush()
+        self._levels.flush()
         self._store.commit()
         self._committed_hosts = len(self._gate)
 

@@ -238,6 +238,15 @@ class Store:
         ).fetchone()
         return None if row is None else Robots(*row)
 
+    def spent_by(self, group: str) -> int:
+        """How much of its budget a group of URLs has spent."""
+        row = self.database.execute("SELECT spent FROM budgets WHERE name = ?", (group,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def keep_spent(self, groups: list[tuple[str, int]]) -> None:
+        self.begin()
+        self.database.executemany("INSERT OR REPLACE INTO budgets VALUES (?, ?)", groups)
+
     def remember(self, name: str, value: str) -> None:
         self.begin()
         self.database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
