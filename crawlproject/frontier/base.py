@@ -286,8 +286,9 @@ class Gatekeeper(Protocol):
     # Whether an open question is put to the lease's host: then its delay counts.
     asks_the_host: bool
 
-    def verdict(self, lease: Lease) -> str | Awaitable[None] | None:
-        """None: go on. A string: no, with this error. To be awaited: ask again after that.
+    def verdict(self, lease: Lease) -> str | Awaitable[float | None] | None:
+        """None: go on. A string: no, with this error. To be awaited: ask again after that; it
+        may say when the host has answered, if that was before.
 
         An error is a word, and perhaps a detail after a colon. In a word that ``failures.py``
         has not, the summary counts it as a refusal, by that word.

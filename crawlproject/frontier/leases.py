@@ -8,7 +8,7 @@ through the pipelines, and what it asked for is admitted. Scrapy lets go of ever
 whatever raises or is dropped on its way, so every lease ends; and none ends before, so a
 kill in between costs one more fetch and nothing else.
 
-Meta keys: reads ``lease``; writes ``fetch_started`` and ``fetch_ms``.
+Meta keys: reads ``lease`` and ``fetch_ended``; writes ``fetch_started`` and ``fetch_ms``.
 Stats: ``downloader/request_count``.
 """
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Frontier, Lease
 
 FETCH_STARTED = "fetch_started"
+# When its last byte came, as far as the download handler says.
+FETCH_ENDED = "fetch_ended"
 FETCH_MS = "fetch_ms"
 
 
@@ -65,12 +67,13 @@ class LeaseGuard:
 
     def _started(self, request: Request) -> None:
         request.meta[FETCH_STARTED] = now()
+        request.meta.pop(FETCH_ENDED, None)
         self._stats.inc_value("downloader/request_count")
 
     def _landed(self, request: Request) -> None:
         lease = request.meta.get(LEASE)
         if lease is not None:
-            moment = now()
+            moment = request.meta.get(FETCH_ENDED) or now()
             request.meta[FETCH_MS] = round((moment - request.meta[FETCH_STARTED]) * 1000)
             frontier_of(self._crawler).landed(lease, moment)
 

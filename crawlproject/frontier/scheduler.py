@@ -252,7 +252,7 @@ class FrontierScheduler(BaseScheduler):
         self._out.add(request, lease)
         return request
 
-    def _ask(self, lease: Lease, question: Awaitable[None]) -> None:
+    def _ask(self, lease: Lease, question: Awaitable[float | None]) -> None:
         task = asyncio.ensure_future(self._wait(lease, question))
         self._questions.add(task)
         task.add_done_callback(self._questions.discard)
@@ -263,13 +263,14 @@ class FrontierScheduler(BaseScheduler):
     def _begun(self) -> None:
         self._beginning -= 1
 
-    async def _wait(self, lease: Lease, question: Awaitable[None]) -> None:
+    async def _wait(self, lease: Lease, question: Awaitable[float | None]) -> None:
+        answered_at = None
         try:
-            await question
+            answered_at = await question
         finally:
             moment = now()
             if self._gatekeeper.asks_the_host:
-                self._frontier.landed(lease, moment)
+                self._frontier.landed(lease, answered_at or moment)
             self._frontier.release(lease, moment)
             wake(self._crawler)
 

@@ -6,7 +6,8 @@ next lease of that host comes. At another host a turn is taken. Who waits for on
 at home from others, and two hosts may lead to each other: so after a short time, by chance
 shorter for one of the two, it is given back for long enough that somebody else can have it.
 
-Meta keys written: ``turn``, ``dont_retry``, ``download_slot``, ``download_timeout``.
+Meta keys read: ``fetch_ended``; written: ``turn``, ``dont_retry``, ``download_slot``,
+``download_timeout``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from scrapy.http.request import NO_CALLBACK
 from crawlproject.failures import Verdict, error_of
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.clock import now
+from crawlproject.frontier.leases import FETCH_ENDED
 from crawlproject.politeness.excerpt import cut
 from crawlproject.scope.internal import is_internal
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of
@@ -52,6 +54,8 @@ class Answer(NamedTuple):
     # As in Page.error.
     error: str | None = None
     response: Response | None = None
+    # When its host had answered, if it was that host who did last.
+    ended_at: float | None = None
 
 
 class Trail(NamedTuple):
@@ -99,7 +103,10 @@ class RobotsAsker:
         if isinstance(reached, Trail):
             self._trails[origin] = reached
             return None
-        return self._read(reached)
+        answer = self._read(reached)
+        if frontier_of(self._crawler).host_of(reached.url) == home:
+            answer = answer._replace(ended_at=reached.meta.get(FETCH_ENDED))
+        return answer
 
     def _read(self, response: Response) -> Answer:
         status = response.status
@@ -127,10 +134,12 @@ class RobotsAsker:
                 if wait := await self._enter(host):
                     frontier.hold(home, now() + max(wait, self._chance.uniform(*_BREAK)))
                     return trail
+                ended_at = None
                 try:
                     response = await self._download(url, host)
+                    ended_at = response.meta.get(FETCH_ENDED)
                 finally:
-                    frontier.leave(host, now())
+                    frontier.leave(host, ended_at or now())
             has_turn = False
             target = _target(response)
             if target is None or redirects == MAX_REDIRECTS:

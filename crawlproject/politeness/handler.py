@@ -8,29 +8,58 @@ again that an HTTP/1.0 server is about to close. Where it differs from Scrapy's 
   request is a failure like any other, and is retried in its turn.
 - A name that leads into a private network is not followed (``scope/resolver.py``).
 - A URL is sent as the frontier has it, and headers stay the bytes they are.
+- It is noted when the last piece of an answer came. On a busy machine that is long before
+  anybody has the time to look at it, and the host's delay counts from then.
+
+Meta keys written: ``fetch_ended``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
 from scrapy.core.downloader.handlers._aiohttp import AiohttpDownloadHandler, _ClientResponse
 from scrapy.core.downloader.handlers._base_streaming import BaseStreamingDownloadHandler
 from scrapy.http import Headers
 from scrapy.utils.ssl import _make_ssl_context
 
+from crawlproject.frontier.clock import now
+from crawlproject.frontier.leases import FETCH_ENDED
 from crawlproject.scope.resolver import GuardedResolver
 
 if TYPE_CHECKING:
+    from aiohttp.connector import Connection
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
 # Bytes of a header, and their number: security policies grow long.
 _LONGEST_HEADER = 64 * 1024
 _MOST_HEADERS = 1024
 # Seconds for which an address is remembered.
 _DNS_SECONDS = 300
+
+
+class _TimedProtocol(ResponseHandler):
+    received_at = 0.0
+
+    def data_received(self, data: bytes) -> None:
+        self.received_at = now()
+        super().data_received(data)
+
+
+class _TimedResponse(_ClientResponse):
+    # The connection is given back when the answer is complete; this stays.
+    protocol: _TimedProtocol
+
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        assert isinstance(connection.protocol, _TimedProtocol)
+        self.protocol = connection.protocol
+        return await super().start(connection)
 
 
 class PatientDownloadHandler(AiohttpDownloadHandler):
@@ -41,23 +70,33 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         # Not that of the class between: its session is another.
         BaseStreamingDownloadHandler.__init__(self, crawler)
         self._ssl_context = _make_ssl_context(crawler.settings)
+        connector = aiohttp.TCPConnector(
+            local_addr=self._bind_address,
+            # The gate knows who may be asked, and by how many at once.
+            limit=0,
+            resolver=GuardedResolver(crawler),
+            ttl_dns_cache=_DNS_SECONDS,
+        )
+        loop = asyncio.get_running_loop()
+        connector._factory = cast("Any", partial(_TimedProtocol, loop=loop))
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                local_addr=self._bind_address,
-                # The gate knows who may be asked, and by how many at once.
-                limit=0,
-                resolver=GuardedResolver(crawler),
-                ttl_dns_cache=_DNS_SECONDS,
-            ),
+            connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
-            response_class=_ClientResponse,
+            response_class=_TimedResponse,
             skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
             max_line_size=_LONGEST_HEADER,
             max_field_size=_LONGEST_HEADER,
             max_headers=_MOST_HEADERS,
         )
         self._session._retry_connection = False
+
+    async def _read_response(self, response: _ClientResponse, request: Request) -> Response:
+        answer = await super()._read_response(response, request)
+        # One that is not read to its end goes on until its connection is closed.
+        if isinstance(response, _TimedResponse) and response.content.is_eof():
+            request.meta[FETCH_ENDED] = response.protocol.received_at
+        return answer
 
     @staticmethod
     def _request_headers(request: Request) -> Headers:

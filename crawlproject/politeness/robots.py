@@ -69,7 +69,7 @@ class RobotsGatekeeper:
         self._unreachable_age = unreachable_age
         self._max_crawl_delay = max_crawl_delay
         self._book = RulesBook()
-        self._questions: dict[str, asyncio.Future[None]] = {}
+        self._questions: dict[str, asyncio.Future[float | None]] = {}
         self._began_at = now()
         crawler.signals.connect(self._close, signals.spider_closed)
 
@@ -97,7 +97,7 @@ class RobotsGatekeeper:
             max_crawl_delay=settings.getfloat("POLITENESS_MAX_CRAWL_DELAY_SECONDS"),
         )
 
-    def verdict(self, lease: Lease) -> str | Awaitable[None] | None:
+    def verdict(self, lease: Lease) -> str | Awaitable[float | None] | None:
         url = _address(lease)
         if not self._obey or not url.lower().startswith(("http:", "https:")):
             return None
@@ -143,7 +143,7 @@ class RobotsGatekeeper:
         age = self._max_age if robots.error is None else self._unreachable_age
         return min(robots.expires_at, robots.fetched_at + age)
 
-    def _question(self, origin: str, host: str) -> Awaitable[None]:
+    def _question(self, origin: str, host: str) -> Awaitable[float | None]:
         question = self._questions.get(origin)
         if question is None:
             question = self._questions[origin] = asyncio.ensure_future(self._learn(origin, host))
@@ -153,7 +153,8 @@ class RobotsGatekeeper:
         for question in self._questions.values():
             question.cancel()
 
-    async def _learn(self, origin: str, host: str) -> None:
+    async def _learn(self, origin: str, host: str) -> float | None:
+        """Ask, and keep the answer; when it had come, if that is known."""
         try:
             answer = await self._asker.ask(origin, host)
         except Exception as exception:
@@ -163,10 +164,10 @@ class RobotsGatekeeper:
         finally:
             del self._questions[origin]
         if answer is None:
-            return
+            return None
         if answer.error is not None:
             self._failed(origin, host, answer, answer.error)
-            return
+            return answer.ended_at
         moment = now()
         robots = Robots(answer.body, moment, moment + self._max_age)
         frontier_of(self._crawler).keep_robots(origin, robots)
@@ -180,6 +181,7 @@ class RobotsGatekeeper:
                 delay,
                 self._max_crawl_delay,
             )
+        return answer.ended_at
 
     def _failed(self, origin: str, host: str, answer: Answer, error: str) -> None:
         """Leave the host alone for a while, or give it up."""
