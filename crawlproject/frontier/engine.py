@@ -47,7 +47,7 @@ def wake(crawler: Crawler) -> None:
 
 
 def is_rushed(crawler: Crawler) -> bool:
-    """Whether there are hosts to be asked as soon as the event loop comes to it."""
+    """Whether there are hosts to be asked now, or sooner than a page would be read."""
     engine = crawler.engine
-    has_more = getattr(engine.scheduler, "has_more", False)
-    return has_more and not engine.paused and not engine.needs_backout()
+    has_more = getattr(engine.scheduler, "has_more", None)
+    return has_more is not None and has_more() and not engine.paused and not engine.needs_backout()

@@ -49,6 +49,8 @@ logger = logging.getLogger(__name__)
 
 # Leases in one turn of the event loop.
 _SHARE = 8
+# Seconds in which a page is read, about.
+_SOON = 0.002
 # Seconds between two commits.
 _LEAST_INTERVAL = 0.005
 _TIMED = "timed_by_frontier"
@@ -90,7 +92,7 @@ class FrontierScheduler(BaseScheduler):
         # Leases asked for in this turn of the event loop.
         self._given = 0
         # Whether there may be more in the next one.
-        self.has_more = False
+        self._has_more = False
         self._is_stopping = False
         self._has_unkept = False
         # Not weakly: the engine lets go of its scheduler before it stops.
@@ -154,7 +156,7 @@ class FrontierScheduler(BaseScheduler):
             moment = now()
             lease = self._frontier.take(moment)
             if lease is None:
-                self.has_more = False
+                self._has_more = False
                 self._set_alarm(moment)
                 return None
             verdict = lease.verdict or self._gatekeeper.verdict(lease)
@@ -165,6 +167,10 @@ class FrontierScheduler(BaseScheduler):
             else:
                 self._ask(lease, verdict)
         return None
+
+    def has_more(self) -> bool:
+        """Whether there are leases to be given out now, or very soon."""
+        return self._has_more or (self._alarm is not None and self._alarm[0] < now() + _SOON)
 
     def _has_share(self) -> bool:
         """Whether more may be given out in this turn of the event loop.
@@ -178,9 +184,9 @@ class FrontierScheduler(BaseScheduler):
         return self._given <= _SHARE
 
     def _next_turn(self) -> None:
-        self.has_more = self._given > _SHARE
+        self._has_more = self._given > _SHARE
         self._given = 0
-        if self.has_more:
+        if self._has_more:
             wake(self._crawler)
 
     def enqueue_request(self, request: Request) -> bool:

@@ -7,7 +7,7 @@ at home from others, and two hosts may lead to each other: so after a short time
 shorter for one of the two, it is given back for long enough that somebody else can have it.
 
 Meta keys read: ``fetch_ended``; written: ``turn``, ``dont_retry``, ``download_slot``,
-``download_timeout``.
+``download_timeout``, ``verbatim_url``.
 """
 
 from __future__ import annotations
@@ -167,6 +167,8 @@ class RobotsAsker:
             "dont_retry": True,
             "download_slot": host,
             "download_timeout": self._deadline.timeout(),
+            # It is canonical.
+            "verbatim_url": True,
         }
         # While nobody asks, no piece of any page needs to be looked at.
         if not self._under_way:

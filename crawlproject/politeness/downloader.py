@@ -7,7 +7,7 @@ team's own may send, goes through Scrapy's slots as ever.
 
 Answers are read one after the other, and not while hosts are waiting to be asked: a page can
 wait, but a host that is asked late is late for the rest of the crawl. CONCURRENT_REQUESTS
-limits how many requests are under way, and how many answers wait to be read.
+limits how many requests are under way; a few times as many answers may stand in line.
 
 Meta keys read: ``lease``, ``turn``.
 """
@@ -22,7 +22,7 @@ from scrapy import signals
 from scrapy.core.downloader import Downloader
 
 from crawlproject.frontier.base import LEASE
-from crawlproject.frontier.engine import is_rushed
+from crawlproject.frontier.engine import is_rushed, wake
 from crawlproject.politeness.asking import TURN
 
 if TYPE_CHECKING:
@@ -30,20 +30,25 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+# Answers in line, at most, for each request that may be under way. Most of an answer that is
+# not read is still with its server.
+_LINE = 4
+
 
 class GatedDownloader(Downloader):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        # Answers that wait to be read.
+        # Who stands in line.
         self._answered: deque[asyncio.Future[None]] = deque()
 
     @property
     def under_way(self) -> int:
-        """Requests that were sent, or are about to be, and not answered yet."""
+        """Requests that were sent, or are about to be, and whose answer is not in line."""
         return len(self.active) - len(self._answered)
 
     def needs_backout(self) -> bool:
-        return 0 < self.total_concurrency <= max(self.under_way, len(self._answered))
+        most = self.total_concurrency
+        return most > 0 and (self.under_way >= most or len(self._answered) >= _LINE * most)
 
     async def _enqueue_request(self, request: Request) -> Response:
         if LEASE not in request.meta and TURN not in request.meta:
@@ -55,10 +60,10 @@ class GatedDownloader(Downloader):
             send(signals.response_downloaded, response=response, request=request, spider=spider)
         finally:
             send(signals.request_left_downloader, request=request, spider=spider)
-        await self._stand_in_line()
         return response
 
-    async def _stand_in_line(self) -> None:
+    async def stand_in_line(self) -> None:
+        """For who has an answer, before it is read."""
         loop = asyncio.get_running_loop()
         if not self._answered:
             loop.call_soon(self._call_next, loop)
@@ -67,7 +72,10 @@ class GatedDownloader(Downloader):
         await called
 
     def _call_next(self, loop: asyncio.AbstractEventLoop) -> None:
-        if not is_rushed(self.crawler):
+        if is_rushed(self.crawler):
+            # An answer in line has made room for a request, of which the engine does not know.
+            wake(self.crawler)
+        else:
             called = self._answered.popleft()
             if not called.done():
                 called.set_result(None)

@@ -29,6 +29,7 @@ from scrapy.utils.ssl import _make_ssl_context
 
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_ENDED
+from crawlproject.politeness.downloader import GatedDownloader
 from crawlproject.scope.resolver import GuardedResolver
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ class _TimedProtocol(ResponseHandler):
     received_at = 0.0
 
     def data_received(self, data: bytes) -> None:
-        self.received_at = now()
+        # aiohttp calls it without data, too, to go on with what it has.
+        if data:
+            self.received_at = now()
         super().data_received(data)
 
 
@@ -92,6 +95,9 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         self._session._retry_connection = False
 
     async def _read_response(self, response: _ClientResponse, request: Request) -> Response:
+        downloader = self.crawler.engine.downloader
+        if isinstance(downloader, GatedDownloader):
+            await downloader.stand_in_line()
         answer = await super()._read_response(response, request)
         # One that is not read to its end goes on until its connection is closed.
         if isinstance(response, _TimedResponse) and response.content.is_eof():
