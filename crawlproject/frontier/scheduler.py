@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.utils.asyncio import call_later, create_looping_call
+from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawlproject.frontier import requests, use_frontier
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.dupefilters import BaseDupeFilter
-    from scrapy.utils.asyncio import CallLaterResult
 
     from crawlproject.frontier.base import Frontier, Gatekeeper, Lease
     from crawlproject.urls.canonical import Canonicalizer
@@ -88,7 +87,7 @@ class FrontierScheduler(BaseScheduler):
         # Leases about which the gatekeeper is finding out.
         self._questions: set[asyncio.Future[None]] = set()
         self._beginning = 0
-        self._alarm: tuple[float, CallLaterResult] | None = None
+        self._alarm: tuple[float, asyncio.TimerHandle] | None = None
         # Leases asked for in this turn of the event loop.
         self._given = 0
         # Whether there may be more in the next one.
@@ -117,6 +116,7 @@ class FrontierScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         self._spider = spider
+        self._loop = asyncio.get_running_loop()
         self._dupefilter.open()
         if self._frontier.recall(STARTED_AT) is None:
             self._frontier.remember(STARTED_AT, datetime.now(UTC).isoformat())
@@ -179,7 +179,7 @@ class FrontierScheduler(BaseScheduler):
         come at once too, and be late, for ever in step.
         """
         if self._given == 0:
-            asyncio.get_running_loop().call_soon(self._next_turn)
+            self._loop.call_soon(self._next_turn)
         self._given += 1
         return self._given <= _SHARE
 
@@ -259,12 +259,12 @@ class FrontierScheduler(BaseScheduler):
         return request
 
     def _ask(self, lease: Lease, question: Awaitable[float | None]) -> None:
-        task = asyncio.ensure_future(self._wait(lease, question))
+        task = self._loop.create_task(self._wait(lease, question))
         self._questions.add(task)
         task.add_done_callback(self._questions.discard)
         # From the next turn of the loop on, the downloader counts it.
         self._beginning += 1
-        asyncio.get_running_loop().call_soon(self._begun)
+        self._loop.call_soon(self._begun)
 
     def _begun(self) -> None:
         self._beginning -= 1
@@ -294,7 +294,7 @@ class FrontierScheduler(BaseScheduler):
             return
         if self._alarm:
             self._alarm[1].cancel()
-        self._alarm = ready_at, call_later(max(0, ready_at - moment), self._ring)
+        self._alarm = ready_at, self._loop.call_later(max(0, ready_at - moment), self._ring)
 
     def _ring(self) -> None:
         # It may be early by a millisecond, as timers are: then another one is needed.

@@ -48,6 +48,9 @@ class Store:
         self.database = database
         self._young: dict[str, Entry] = {}
         self._old: dict[str, Entry] = {}
+        # The same by their ids.
+        self._young_ids: dict[int, Entry] = {}
+        self._old_ids: dict[int, Entry] = {}
         self._pinned: dict[str, Entry] = {}
         self._new: dict[int, tuple[Entry, int]] = {}
         self._changed: dict[int, Entry] = {}
@@ -95,8 +98,12 @@ class Store:
     def by_id(self, number: int) -> Entry:
         if (new := self._new.get(number)) is not None:
             return new[0]
-        if (changed := self._changed.get(number)) is not None:
-            return changed
+        entry = self._changed.get(number) or self._young_ids.get(number)
+        if entry is not None:
+            return entry
+        if (entry := self._old_ids.get(number)) is not None:
+            self._keep(entry)
+            return entry
         row = self.database.execute(f"{SELECT} WHERE u.id = ?", (number,)).fetchone()
         return self._entry(row)
 
@@ -320,9 +327,10 @@ class Store:
     # --- the cache
 
     def _keep(self, entry: Entry) -> None:
-        self._young[entry.url] = entry
+        self._young[entry.url] = self._young_ids[entry.id] = entry
         if len(self._young) > _HOT:
             self._old, self._young = self._young, {}
+            self._old_ids, self._young_ids = self._young_ids, {}
 
     def _look_up(self, urls: list[str]) -> None:
         """Take what is known of some URLs into the cache."""
