@@ -89,9 +89,9 @@ async def test_a_link_that_grows_on_one_page_is_followed_from_another(
 @deferred_f_from_coro_f
 async def test_an_archive_is_no_trap(site: SiteFactory) -> None:
     server = site({"trap": "archive"})
-    crawled = await crawl_site(server.url("/archive/"))
-    # The way to them, two years, their months, and a story for each of their days.
-    assert len(crawled.pages) == 1 + 2 + 2 * 12 + 2 * (2 * 365)
+    crawled = await crawl_site(server.url("/archive/"), {"SCOPE_MAX_PAGES_PER_PREFIX": 100})
+    # The way to it, a year, its months, and a story for each of its days.
+    assert len(crawled.pages) == 1 + 1 + 12 + 2 * 365
     assert crawled.skipped() == {}
 
 

@@ -2,7 +2,7 @@
 
 calendar          /calendar/2026/11/16/: every day links to its neighbours, by day, month, year
 months            /months/2026/11/: every month links to its days, and to others for ever
-archive           no trap: /archive/2017/01/01/story, for all days of two years
+archive           no trap: /archive/2017/01/01/story, for all days of a year
 calendar-query    the same as /calendar?date=2026-11-16
 facets            /shop?brand=1&color=2&size=3: eight filters of nine values, in any combination
 sessions          /s/page-1?zenid=…: twenty pages, with another session at every request
@@ -78,7 +78,7 @@ def _month(parts: list[str]) -> Fields | None:
 
 
 def _archive(path: str) -> Fields:
-    days = [date(2017, 1, 1) + timedelta(number) for number in range(2 * 365)]
+    days = [date(2017, 1, 1) + timedelta(number) for number in range(365)]
     all_paths = [f"/archive/{day:%Y/%m/%d}/story" for day in days]
     parts = path.count("/") + 1
     found = {other for other in all_paths if other.startswith(path) and other != path}
