@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from scrapy import Request
+from scrapy import Request, signals
+from scrapy.exceptions import StopDownload
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from crawlproject.frontier.base import LEASE
+from crawlproject.frontier.clock import now
 from crawlproject.frontier.engine import wake
+from crawlproject.politeness.downloader import GatedDownloader
 from crawlproject.spiders.site import SiteSpider
 from tests.crawling import crawl_site
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    import pytest
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
     from crawlproject.items import Page
     from tests.site.fixture import Site
@@ -85,3 +92,73 @@ async def test_a_crawl_that_is_paused_goes_on(site: SiteFactory) -> None:
     crawled = await crawl_site(server.url(), spider=Paused, workers="4", concurrency="4")
     assert len(crawled.pages) == 41
     assert len(server.paths()) == 41
+
+
+class MetaSpider(SiteSpider):
+    """Keeps what the answers say about themselves."""
+
+    name = "meta"
+    metas: ClassVar[list[dict[str, Any]]] = []
+
+    def parse_start_url(self, response: Response, **kwargs: Any) -> Any:
+        self.metas.append(response.meta)
+        return []
+
+
+@deferred_f_from_coro_f
+async def test_an_answer_ends_with_its_last_byte(site: SiteFactory) -> None:
+    MetaSpider.metas.clear()
+    server = site({"pages": {"/": {"links": []}}})
+    await crawl_site(server.url(), spider=MetaSpider)
+    (meta,) = MetaSpider.metas
+    assert meta["fetch_started"] < meta["fetch_ended"] <= now()
+    assert meta["fetch_ms"] == round(1000 * (meta["fetch_ended"] - meta["fetch_started"]))
+
+
+@deferred_f_from_coro_f
+async def test_an_answer_that_is_not_read_to_its_end_ends_when_it_is_left(
+    site: SiteFactory,
+) -> None:
+    MetaSpider.metas.clear()
+    server = site({"pages": {"/": {"body": "x" * 500_000}}})
+    await crawl_site(server.url(), {"EXTENSIONS": {Impatient: 1}}, spider=MetaSpider)
+    (meta,) = MetaSpider.metas
+    assert "fetch_ended" not in meta
+    assert meta["fetch_ms"] >= 0
+
+
+class Impatient:
+    def __init__(self, crawler: Crawler) -> None:
+        crawler.signals.connect(self._stop, signals.bytes_received)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Impatient:
+        return cls(crawler)
+
+    def _stop(self, request: Request) -> None:
+        if LEASE in request.meta:
+            raise StopDownload(fail=False)
+
+
+@deferred_f_from_coro_f
+async def test_answers_are_read_in_their_order_when_no_host_waits(
+    site: SiteFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = site({"pages": {"/": {"links": []}}})
+    downloader = (await crawl_site(server.url())).crawler.engine.downloader
+    assert isinstance(downloader, GatedDownloader)
+    is_rushed = True
+    monkeypatch.setattr("crawlproject.politeness.downloader.is_rushed", lambda crawler: is_rushed)
+    read: list[int] = []
+
+    async def answer(number: int) -> None:
+        await downloader.stand_in_line()
+        read.append(number)
+
+    answers = [asyncio.ensure_future(answer(number)) for number in range(3)]
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert read == []
+    is_rushed = False
+    await asyncio.gather(*answers)
+    assert read == [0, 1, 2]
