@@ -113,4 +113,8 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
 
     @staticmethod
     def _extract_headers(response: Any) -> Headers:
-        return Headers(response.raw_headers)
+        headers = Headers()
+        for name, value in response.raw_headers:
+            # As Headers keeps them, without its questions what type each of them is.
+            dict.setdefault(headers, name.title(), []).append(value)
+        return headers
