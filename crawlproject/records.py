@@ -30,7 +30,9 @@ PAGE_FIELDS = tuple(field.name for field in fields(Page) if field.name != "extra
 _FIELDS = frozenset(PAGE_FIELDS)
 
 _page_values = attrgetter(*PAGE_FIELDS)
-_PLAIN_TYPES = frozenset({str, int, bool, NoneType})
+_PLAIN_TYPES = frozenset({str, bool, NoneType})
+# Python writes no number of more than 4300 digits.
+_LARGEST = 10**4000
 # Deeper than any real data; ends self-containing values too.
 _MAX_NESTING = 32
 
@@ -84,8 +86,11 @@ def plain(value: Any, nesting: int = 0) -> Any:
     kind = type(value)
     if kind in _PLAIN_TYPES:
         return value
+    if kind is int:
+        return value if -_LARGEST < value < _LARGEST else _text(value)
     if kind is list and _PLAIN_TYPES.issuperset(map(type, value)):
-        return value
+        # A copy: the callback that made it is still at work, and may go on with it.
+        return value.copy()
     if nesting > _MAX_NESTING:
         return _text(value)
     if isinstance(value, Enum):
@@ -104,7 +109,7 @@ def _plain_scalar(value: Any, nesting: int) -> Any:
     if isinstance(value, str):  # a subclass: the plain text of it
         return str.__str__(value)
     if isinstance(value, int):
-        return int(value)
+        return plain(int(value))
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, bytes | bytearray):

@@ -86,6 +86,18 @@ def test_a_value_that_contains_itself_comes_to_an_end() -> None:
     json.dumps(plain(self_containing()))
 
 
+def test_a_list_that_grows_after_its_item_changes_nothing() -> None:
+    tags = ["a"]
+    record = record_of({"tags": tags})
+    tags.append("b")
+    assert record == {"tags": ["a"]}
+
+
+def test_a_number_too_long_to_be_written_is_named() -> None:
+    number = 10**5000
+    assert plain([number, {"less": -number}, 10**30]) == ["<int>", {"less": "<int>"}, 10**30]
+
+
 def test_subclasses_of_text_become_plain_text() -> None:
     assert type(plain(Size.BIG)) is str
 

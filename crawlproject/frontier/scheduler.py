@@ -27,7 +27,7 @@ from crawlproject.frontier.base import LEASE, Candidate
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
 from crawlproject.frontier.engine import is_busy, stop, wake
-from crawlproject.frontier.leases import LeasesOut, check_wiring
+from crawlproject.frontier.leases import FETCH_STARTED, LeasesOut, check_wiring
 from crawlproject.frontier.opening import open_frontier
 from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.store import STARTED_AT
@@ -244,6 +244,8 @@ class FrontierScheduler(BaseScheduler):
     def _give_out(self, request: Request, lease: Lease) -> Request:
         meta = request.meta
         meta[LEASE] = lease
+        # A retry has it from before.
+        meta.pop(FETCH_STARTED, None)
         meta["download_slot"] = lease.host
         meta["depth"] = lease.depth
         # The frontier's spelling is the one that was meant.

@@ -3,13 +3,14 @@
 Scrapy keeps a slot with a queue, a delay and a count for each host, all of which the gate has
 decided before a request gets here. So a request with a turn goes to its handler at once,
 which spares it a queue, a task and two futures. A request without one, as a pipeline of a
-team's own may send, goes through Scrapy's slots as ever.
+team's own may send, goes through Scrapy's slots as ever. So does one with a turn that is
+used up: who copies the meta of a response copies its lease too.
 
 Answers are read one after the other, and not while hosts are waiting to be asked: a page can
 wait, but a host that is asked late is late for the rest of the crawl. CONCURRENT_REQUESTS
 limits how many requests are under way; a few times as many answers may stand in line.
 
-Meta keys read: ``lease``, ``turn``.
+Meta keys read: ``lease``, ``fetch_started``, ``turn``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from scrapy.core.downloader import Downloader
 
 from crawlproject.frontier.base import LEASE
 from crawlproject.frontier.engine import is_rushed, wake
+from crawlproject.frontier.leases import FETCH_STARTED
 from crawlproject.politeness.asking import TURN
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ class GatedDownloader(Downloader):
         return most > 0 and (self.under_way >= most or len(self._answered) >= _LINE * most)
 
     async def _enqueue_request(self, request: Request) -> Response:
-        if LEASE not in request.meta and TURN not in request.meta:
+        if not _has_turn(request):
             return await super()._enqueue_request(request)
         send, spider = self.signals.send_catch_log, self.crawler.spider
         send(signals.request_reached_downloader, request=request, spider=spider)
@@ -82,3 +84,8 @@ class GatedDownloader(Downloader):
         if self._answered:
             # In the next turn of the loop: whoever has become due comes before.
             loop.call_soon(self._call_next, loop)
+
+
+def _has_turn(request: Request) -> bool:
+    meta = request.meta
+    return TURN in meta or (LEASE in meta and FETCH_STARTED not in meta)

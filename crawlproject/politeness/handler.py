@@ -54,6 +54,11 @@ class _TimedProtocol(ResponseHandler):
             self.received_at = now()
         super().data_received(data)
 
+    def connection_lost(self, exc: BaseException | None) -> None:
+        # The end of an answer that says nothing of its length.
+        self.received_at = now()
+        super().connection_lost(exc)
+
 
 class _TimedResponse(_ClientResponse):
     # The connection is given back when the answer is complete; this stays.
@@ -62,6 +67,8 @@ class _TimedResponse(_ClientResponse):
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
         assert isinstance(connection.protocol, _TimedProtocol)
         self.protocol = connection.protocol
+        # What came unasked before is not the end of this one.
+        self.protocol.received_at = now()
         return await super().start(connection)
 
 

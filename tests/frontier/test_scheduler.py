@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy import Request, Spider, signals
 from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import AsyncCrawlerRunner
-from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import deferred_f_from_coro_f
 
-from crawlproject.frontier import scheduler
 from tests.crawling import Crawled, crawl_site, project_settings
 
 if TYPE_CHECKING:
@@ -105,10 +104,13 @@ async def test_a_timer_that_is_early_stops_nothing(
     # Scrapy's own heartbeat would hide it.
     monkeypatch.setattr(ExecutionEngine, "_SLOT_HEARTBEAT_INTERVAL", 3600)
 
-    def early(delay: float, *call: Any) -> Any:
-        return call_later(max(0, delay - 0.002), *call)
+    loop = asyncio.get_running_loop()
+    on_time = loop.call_later
 
-    monkeypatch.setattr(scheduler, "call_later", early)
+    def early(delay: float, *call: Any, **context: Any) -> Any:
+        return on_time(max(0, delay - 0.002), *call, **context)
+
+    monkeypatch.setattr(loop, "call_later", early)
     server = site({"generated": {"kind": "wide", "pages": 4}})
     await crawl_site(server.url(), delay="0.05", timeout="20")
     assert len(server.paths()) == 5

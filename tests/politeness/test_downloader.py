@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pytest
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.link import Link
 
     from crawlproject.items import Page
     from tests.site.fixture import Site
@@ -59,6 +60,27 @@ async def test_a_request_without_a_turn_goes_through_scrapys_slots(site: SiteFac
     pictures = [entry for entry in server.log() if "picture" in entry["path"]]
     assert len(pictures) == 2
     # Scrapy counts from start to start, and its timers may be early by a little.
+    assert pictures[1]["start"] - pictures[0]["start"] >= 0.09
+
+
+@deferred_f_from_coro_f
+async def test_a_request_with_the_lease_of_another_goes_through_scrapys_slots(
+    site: SiteFactory,
+) -> None:
+    class Copying(SiteSpider):
+        name = "copying"
+
+        async def find_links(self, response: Response) -> list[Link]:
+            for number in (1, 2):
+                picture = response.follow(f"/picture{number}", meta=response.meta)
+                await self.crawler.engine.download_async(picture)
+            return await super().find_links(response)
+
+    server = site({"pages": {"/": {"links": []}}})
+    crawled = await crawl_site(server.url(), spider=Copying, delay="0.1")
+    assert len(crawled.pages) == 1
+    pictures = [entry for entry in server.log() if "picture" in entry["path"]]
+    assert len(pictures) == 2
     assert pictures[1]["start"] - pictures[0]["start"] >= 0.09
 
 

@@ -1,0 +1,84 @@
+"""When an answer has ended, with servers that end theirs in ways of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.utils.defer import deferred_f_from_coro_f
+
+from crawlproject.spiders.site import SiteSpider
+from tests.crawling import crawl_site
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from scrapy import Request
+
+    Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+DELAY = 0.1
+PAGE = b'<a href="/a">a</a> <a href="/b">b</a>'
+FRAMED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%b"
+UNFRAMED = b"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n"
+
+
+@asynccontextmanager
+async def serving(answer: Answer) -> AsyncIterator[str]:
+    """A server that does with each connection what it is told; its address."""
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+
+
+@deferred_f_from_coro_f
+async def test_an_answer_without_a_length_ends_with_its_connection() -> None:
+    starts, ends = [], []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        starts.append(time.monotonic())
+        writer.write(UNFRAMED + PAGE)
+        await asyncio.sleep(2 * DELAY)
+        ends.append(time.monotonic())
+        writer.close()
+
+    async with serving(answer) as url:
+        crawled = await crawl_site(url, {"ROBOTSTXT_OBEY": False}, delay=str(DELAY))
+    assert len(crawled.pages) == 3
+    gaps = [start - end for start, end in zip(starts[1:], ends[:-1], strict=True)]
+    assert min(gaps) >= DELAY
+
+
+@deferred_f_from_coro_f
+async def test_an_answer_that_came_unasked_has_not_ended_before_its_request() -> None:
+    starts: list[float] = []
+
+    class Watched(SiteSpider):
+        name = "watched"
+
+        async def start(self) -> AsyncIterator[Any]:
+            self.crawler.signals.connect(self.started, signals.request_reached_downloader)
+            async for output in super().start():
+                yield output
+
+        def started(self, request: Request) -> None:
+            starts.append(time.monotonic())
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await reader.read(65536):
+            writer.write(FRAMED % (len(PAGE), PAGE))
+            await asyncio.sleep(DELAY / 2)
+            writer.write(FRAMED % (len(PAGE), PAGE))
+        writer.close()
+
+    async with serving(answer) as url:
+        settings = {"ROBOTSTXT_OBEY": False}
+        crawled = await crawl_site(url, settings, spider=Watched, delay=str(DELAY))
+    assert len(crawled.pages) == 3
+    gaps = [later - sooner for sooner, later in pairwise(starts)]
+    assert min(gaps) >= DELAY
