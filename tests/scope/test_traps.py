@@ -205,6 +205,8 @@ def test_urls_that_can_be_counted_up_share_the_budget_of_their_prefix(
         "/w/index.php?title=Some,_thing,_else,_here&action=history",
         f"/item/{UUID}",
         f"/item?id={UUID}&a=1",
+        f"/view?record={UUID}",
+        f"/project/tree?commit={TOKEN}",
         f"/report.pdf?v={TOKEN}",
         "/list/",
         "/calendar/today",
