@@ -197,7 +197,7 @@ def _states(values: dict[str, Any]) -> list[tuple[str, str, str]]:
             )
             if count
         ),
-        "done": f"{values['redirects']:,} of them redirect" if values["redirects"] else "",
+        "done": _redirects(values["redirects"]),
         "leased": ""
         if values["running"] or not values["urls"]["leased"]
         else "by a run that was killed: the next one fetches them again",
@@ -207,6 +207,10 @@ def _states(values: dict[str, Any]) -> list[tuple[str, str, str]]:
         for state, count in values["urls"].items()
         if state != "total"
     ]
+
+
+def _redirects(count: int) -> str:
+    return f"{count:,} of them redirect{'s' if count == 1 else ''}" if count else ""
 
 
 def _robots(robots: dict[str, int]) -> list[str]:

@@ -109,17 +109,20 @@ class Levels:
         ]
 
     def _is_near(self, entry: Entry, budget: Budget) -> bool:
-        """Whether few steps lead here from a page that is not of the group."""
+        """Whether few steps lead here from a page that is not of such a group.
+
+        Of any: the days, weeks and months of a calendar may be three, and link to each other.
+        """
         for _ in range(budget.steps):
             referrer = self._store.get(entry.way.referrer)
-            if referrer is None or not self._is_in(referrer, budget.group):
+            if referrer is None or not self._has_steps(referrer):
                 return True
             entry = referrer
         return False
 
-    def _is_in(self, entry: Entry, group: str) -> bool:
+    def _has_steps(self, entry: Entry) -> bool:
         budgets = self._budgets(entry.url) if self._budgets else ()
-        return any(budget.group == group for budget in budgets)
+        return any(budget.steps for budget in budgets)
 
     def _is_above(self, url: str, entry: Entry) -> bool:
         """Whether a URL is known at the depth of the entry, or above: that is settled by then."""

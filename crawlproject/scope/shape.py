@@ -84,9 +84,9 @@ _MONTHS = _words(
 _VIEWS = _words("agenda calendar date day default events index list month today view week year")
 # What is shown, where other parameters say how. Whatever ends in 'id' is one too.
 _NAMING = _words(
-    "act action article board cmd controller do doc document f file forum hl image img item "
-    "key lang language locale mod module news op option post product route section slug t task "
-    "thread title topic video view"
+    "act action article board cmd commit controller do doc document entry f file forum hl image "
+    "img item key lang language locale mod module news op option post product record route "
+    "section sku slug t task thread title topic video view"
 )
 _CHECKSUMS = _words("chash checksum h hash itok md5 rev sig signature v ver version")
 _SEARCHES = _words("keyword keywords q query s search search_query searchterm searchword")

@@ -56,7 +56,8 @@ class Budget(NamedTuple):
     """Pages that a group of URLs may have between them, and the reason for the others.
 
     It counts only where all URLs of ``alone`` are known, no deeper than the one it is for.
-    The first ``steps`` links into the group are always fetched: they count, but may exceed it.
+    The first ``steps`` links into groups that have them are always fetched: they count, but may
+    exceed it.
     """
 
     group: str

@@ -106,7 +106,7 @@ def test_the_same_is_told_in_words(capfd: CapFd, tmp_path: Path) -> None:
         "URLs",
         "  queued   3",
         "  leased   0",
-        "  done     3  1 of them redirect",
+        "  done     3  1 of them redirects",
         "  failed   1",
         "  skipped  2",
         "",

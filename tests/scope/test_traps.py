@@ -205,6 +205,8 @@ def test_urls_that_can_be_counted_up_share_the_budget_of_their_prefix(
         "/w/index.php?title=Some,_thing,_else,_here&action=history",
         f"/item/{UUID}",
         f"/item?id={UUID}&a=1",
+        f"/view?record={UUID}",
+        f"/project/tree?commit={TOKEN}",
         f"/report.pdf?v={TOKEN}",
         "/list/",
         "/calendar/today",
@@ -352,6 +354,25 @@ def test_an_endless_calendar_ends(pattern: str) -> None:
             yield link
 
     assert pages_of(f"{SITE}/", links_of) == 301
+
+
+@pytest.mark.parametrize("views", [("/d/%Y-%m-%d", "/w/%Y-%m-%d", "/m/%Y-%m"), ("/?d=%Y-%m-%d",)])
+def test_the_views_of_a_calendar_do_not_lead_out_of_each_other_for_ever(
+    views: tuple[str, ...],
+) -> None:
+    days = {f"{SITE}/": date(2026, 11, 16)}
+
+    def links_of(page: str) -> Iterable[str]:
+        for step in (-365, -30, -7, -1, 0, 1, 7, 30, 365):
+            day = days[page] + timedelta(step)
+            # Long enough, and a failure has an end.
+            for view in views if 2024 <= day.year < 2029 else ():
+                link = canonicalize(day.strftime(view), SITE)
+                days.setdefault(link, day)
+                yield link
+
+    # Each has a budget; what the last of the first steps leads to may be more.
+    assert pages_of(f"{SITE}/", links_of) <= 1 + 400 * len(views)
 
 
 @pytest.mark.parametrize("prefix", ["", "/archive", "/news/en"])
