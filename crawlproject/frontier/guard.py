@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,6 +41,11 @@ def guarded(
                 return method(self, *args, **kwargs)
             except (sqlite3.Error, UnicodeError) as error:
                 self.fail(str(error))
+                return otherwise
+            except Exception as error:
+                # A mistake of ours. Half a change must not be committed, nor waited for.
+                logger.debug("%s failed", method.__name__, exc_info=True)
+                self.fail(f"{type(error).__name__}: {error}")
                 return otherwise
 
         return call
