@@ -20,7 +20,7 @@ def is_busy(crawler: Crawler, more: int) -> bool:
     return downloader.needs_backout() or 0 < downloader.total_concurrency <= under_way
 
 
-def under_way(crawler: Crawler) -> Set[Request]:
+def requests_in_engine(crawler: Crawler) -> Set[Request]:
     """The requests that the engine has not let go of.
 
     It does when callback and pipelines are through, or when there is nothing to call. No

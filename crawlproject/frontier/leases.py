@@ -25,7 +25,7 @@ from crawlproject.failures import Verdict
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE
 from crawlproject.frontier.clock import now
-from crawlproject.frontier.engine import under_way
+from crawlproject.frontier.engine import requests_in_engine
 from crawlproject.records import PAGE, kind_of, record_of
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class LeasesOut:
 
     def end_complete(self) -> bool:
         """Finish the leases whose requests have come to their end; whether there are any."""
-        requests = under_way(self._crawler)
+        requests = requests_in_engine(self._crawler)
         complete = [lease for request, lease in self._out if request not in requests]
         if complete:
             self._out = [pair for pair in self._out if pair[0] in requests]

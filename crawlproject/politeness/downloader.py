@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-# Answers in line, at most, for each request that may be under way. Most of an answer that is
-# not read is still with its server.
+# Answers in line, at most, for each request that may be under way. Each holds what has come of
+# it so far.
 _LINE = 4
 
 

@@ -425,6 +425,15 @@ def test_paths_that_grow_end(seed: str, link: str, count: int) -> None:
     assert pages_of(seed, lambda page: links) <= 4 + count + count**2
 
 
+@pytest.mark.parametrize(
+    ("links", "pages"),
+    [(["a/"], 4), (["a/b/"], 2), (["a/", "b/"], 7), (["a/", "b/", "c/"], 13)],
+)
+@pytest.mark.parametrize("seed", [f"{SITE}/", f"{SITE}/x/y/"])
+def test_how_far_paths_grow(seed: str, links: list[str], pages: int) -> None:
+    assert pages_of(seed, lambda page: links) == pages
+
+
 def test_a_page_for_every_path_with_links_that_go_on_from_it_ends() -> None:
     def links_of(page: str) -> Iterable[str]:
         return [f"{page.removesuffix('/')}/{name}" for name in ("login", "about", "us", "jobs")]
