@@ -141,6 +141,7 @@ MONITORING_PROGRESS = True  # a live line, when standard error is a terminal
 MONITORING_SUMMARY = True  # a table at the end, on standard error
 LOG_LEVEL = "WARNING"
 LOG_FORMATTER = "crawlproject.monitoring.logs.SparingLogFormatter"
+STATS_CLASS = "crawlproject.monitoring.counting.Stats"
 STATS_DUMP = True
 
 # --- wiring. Ours leave gaps of 10 and more, for what a team adds between.

@@ -3,7 +3,8 @@
 Scrapy merges a setting such as DOWNLOADER_MIDDLEWARES with its own defaults only: who sets it
 for a spider or on the command line replaces what the project has in it. Here that would be the
 gate, the guard and the outputs. So this add-on puts back what was not mentioned. To switch one
-of them off, name it, with None.
+of them off, name it, with None. It also exchanges Scrapy's way of sending signals for a
+quicker one.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING
 from scrapy.utils.misc import load_object
 
 from crawlproject import settings as ours
+from crawlproject.dispatch import Signals
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
 _COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS")
@@ -22,6 +25,11 @@ _BY_NAME = ("DOWNLOAD_HANDLERS", "FEED_EXPORTERS", "FEED_STORAGES")
 
 
 class Wiring:
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Wiring:
+        crawler.signals = Signals(crawler)
+        return cls()
+
     def update_settings(self, settings: BaseSettings) -> None:
         for name in _COMPONENTS:
             for path, order in getattr(ours, name).items():

@@ -7,7 +7,8 @@ again that an HTTP/1.0 server is about to close. Where it differs from Scrapy's 
   alive. The gate would not know of it, and the host would get it without a pause. A dropped
   request is a failure like any other, and is retried in its turn.
 - A name that leads into a private network is not followed (``scope/resolver.py``).
-- A URL is sent as the frontier has it, and headers stay the bytes they are.
+- A URL is sent as the frontier has it, and headers stay the bytes they are. A request without
+  a body says nothing of one, as browsers do.
 - It is noted when the last piece of an answer came. On a busy machine that is long before
   anybody has the time to look at it, and the host's delay counts from then.
 
@@ -72,6 +73,12 @@ class _TimedResponse(_ClientResponse):
         return await super().start(connection)
 
 
+class _Request(aiohttp.ClientRequest):
+    def update_body_from_data(self, body: Any, _stacklevel: int = 3) -> None:
+        # Even an empty one would be announced by a header and written by a task of its own.
+        super().update_body_from_data(body or None, _stacklevel)
+
+
 class PatientDownloadHandler(AiohttpDownloadHandler):
     # As far as it is used here, our tests have tried it.
     experimental: ClassVar[bool] = False
@@ -93,6 +100,7 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
+            request_class=_Request,
             response_class=_TimedResponse,
             skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
             max_line_size=_LONGEST_HEADER,

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from scrapy.http import HtmlResponse
 
-from crawlproject.urls.document import document
+from crawlproject.urls.document import document, reading_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,16 +33,13 @@ def product_token(user_agent: str) -> str:
     return found[found.re.groups] if found else user_agent
 
 
-# Asked for twice a page: for its links, and for the page itself.
-_directives: WeakKeyDictionary[Response, tuple[str | None, frozenset[str]]] = WeakKeyDictionary()
-
-
 def robots_directives(response: Response, token: str | None = None) -> frozenset[str]:
     """The directives in lower case; ``none`` is given as what it means: noindex, nofollow."""
-    known = _directives.get(response)
-    if known is None or known[0] != token:
-        known = _directives[response] = token, _read_directives(response, token)
-    return known[1]
+    reading = reading_of(response)
+    # Asked for twice a page: for its links, and for the page itself.
+    if reading.directives is None or reading.directives[0] != token:
+        reading.directives = token, _read_directives(response, token)
+    return reading.directives[1]
 
 
 def _read_directives(response: Response, token: str | None) -> frozenset[str]:

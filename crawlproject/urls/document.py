@@ -1,4 +1,4 @@
-"""The parsed HTML of a response: parsed once, shared by all who read it."""
+"""What was read of a response: read once, shared by all who ask."""
 
 from __future__ import annotations
 
@@ -16,16 +16,35 @@ if TYPE_CHECKING:
 
 _BOM = b"\xef\xbb\xbf"
 
-_documents: WeakKeyDictionary[Response, LexborHTMLParser] = WeakKeyDictionary()
-_bases: WeakKeyDictionary[Response, str] = WeakKeyDictionary()
+
+class Reading:
+    """What is known of a response so far."""
+
+    __slots__ = ("base_url", "directives", "tree")
+
+    def __init__(self) -> None:
+        self.tree: LexborHTMLParser | None = None
+        self.base_url: str | None = None
+        # For which name they were asked, and what they are.
+        self.directives: tuple[str | None, frozenset[str]] | None = None
+
+
+_readings: WeakKeyDictionary[Response, Reading] = WeakKeyDictionary()
+
+
+def reading_of(response: Response) -> Reading:
+    reading = _readings.get(response)
+    if reading is None:
+        reading = _readings[response] = Reading()
+    return reading
 
 
 def document(response: Response) -> LexborHTMLParser:
     """The tree of an HTML response. Bytes that are no text become U+FFFD; nothing raises."""
-    tree = _documents.get(response)
-    if tree is None:
-        tree = _documents[response] = LexborHTMLParser(tame(_utf8(response)))
-    return tree
+    reading = reading_of(response)
+    if reading.tree is None:
+        reading.tree = LexborHTMLParser(tame(_utf8(response)))
+    return reading.tree
 
 
 def _utf8(response: Response) -> bytes:
@@ -43,10 +62,10 @@ def _utf8(response: Response) -> bytes:
 
 def base_url(response: Response) -> str:
     """What relative links are relative to: the first ``<base href>``, or the response's URL."""
-    base = _bases.get(response)
-    if base is None:
-        base = _bases[response] = _find_base(response)
-    return base
+    reading = reading_of(response)
+    if reading.base_url is None:
+        reading.base_url = _find_base(response)
+    return reading.base_url
 
 
 def _find_base(response: Response) -> str:

@@ -1,4 +1,4 @@
-"""When an answer has ended, with servers that end theirs in ways of their own."""
+"""What a server gets, and when its answer has ended, however it ends it."""
 
 from __future__ import annotations
 
@@ -82,3 +82,36 @@ async def test_an_answer_that_came_unasked_has_not_ended_before_its_request() ->
     assert len(crawled.pages) == 3
     gaps = [later - sooner for sooner, later in pairwise(starts)]
     assert min(gaps) >= DELAY
+
+
+@deferred_f_from_coro_f
+async def test_a_request_without_a_body_announces_none() -> None:
+    asked: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readuntil(b"\r\n\r\n"))
+        body = await reader.readexactly(4) if b"POST" in asked[-1] else b""
+        asked[-1] += body
+        writer.write(FRAMED % (len(body), body))
+        writer.close()
+
+    class Posting(SiteSpider):
+        name = "posting"
+
+        async def parse_with_rules(self, response: Any, *args: Any, **kwargs: Any) -> Any:
+            if response.request.method == "GET":
+                yield response.request.replace(
+                    method="POST", body="text", dont_filter=True, callback=self.posted
+                )
+            async for output in super().parse_with_rules(response, *args, **kwargs):
+                yield output
+
+        def posted(self, response: Any) -> None:
+            pass
+
+    async with serving(answer) as url:
+        await crawl_site(url, {"ROBOTSTXT_OBEY": False}, spider=Posting)
+    get, post = asked
+    assert b"content-length" not in get.lower()
+    assert b"content-length: 4\r\n" in post.lower()
+    assert post.endswith(b"\r\n\r\ntext")

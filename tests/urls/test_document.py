@@ -26,11 +26,11 @@ def title(response: Response) -> str:
 def test_response_is_parsed_once_and_forgotten_with_it() -> None:
     response = html(b"<title>x</title>")
     assert document(response) is document(response)
-    assert response in module._documents
-    before = len(module._documents)
+    assert response in module._readings
+    before = len(module._readings)
     del response
     gc.collect()
-    assert len(module._documents) == before - 1
+    assert len(module._readings) == before - 1
 
 
 @pytest.mark.parametrize(
