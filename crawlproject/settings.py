@@ -141,6 +141,8 @@ MONITORING_PROGRESS = True  # a live line, when standard error is a terminal
 MONITORING_SUMMARY = True  # a table at the end, on standard error
 LOG_LEVEL = "WARNING"
 LOG_FORMATTER = "crawlproject.monitoring.logs.SparingLogFormatter"
+# Scrapy would look for it in the source of every callback, at every call.
+WARN_ON_GENERATOR_RETURN_VALUE = False
 STATS_CLASS = "crawlproject.monitoring.counting.Stats"
 STATS_DUMP = True
 

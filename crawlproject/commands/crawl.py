@@ -147,7 +147,7 @@ def _less_garbage_collection() -> Iterator[None]:
     """Spare the collector what lives as long as the crawl: a tenth of its processor time."""
     thresholds = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(100_000, 20, 20)
     try:
         yield
     finally:
