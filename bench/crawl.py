@@ -33,7 +33,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = OneLineParser(prog="bench crawl", description=__doc__, allow_abbrev=False)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--pages", type=count, default=2000, help="of the site (%(default)s)")
-    parser.add_argument("--repeat", type=count, default=2, help="runs of each (%(default)s)")
+    parser.add_argument("--repeat", type=count, default=3, help="runs of each (%(default)s)")
     parser.add_argument(
         "--server", choices=("auto", "nginx", "python"), default="auto", help="(%(default)s)"
     )

@@ -46,8 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--answer", type=seconds, default=0.05, help="seconds that each takes (%(default)s)"
     )
+    # More than can be sent while the first answer comes, or the beginning waits for answers.
     parser.add_argument(
-        "--workers", type=count, default=100, help="requests under way, at most (%(default)s)"
+        "--workers", type=count, default=200, help="requests under way, at most (%(default)s)"
     )
     return parser
 
