@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,7 +32,11 @@ class PageBudget:
         """How many more may be let in now."""
         if len(self._turns) > _WINDOW // 2:
             return 0
-        return max(0, min(self._pages - self._within, _WINDOW - len(self._turns)))
+        return max(0, min(self.left(), _WINDOW - len(self._turns)))
+
+    def left(self) -> int:
+        """How many pages of the budget are neither spent nor let in."""
+        return self._pages - self._within
 
     def let_in(self, key: Key) -> None:
         self._within += 1
@@ -47,15 +51,18 @@ class PageBudget:
         """What was let in is no page after all."""
         self._within -= 1
 
+    def withdraw(self, number: int) -> None:
+        """An entry that was let in goes, as if it had never been."""
+        self._within -= 1
+        self._let_in.remove(number)
+        self._turns = [key for key in self._turns if key[2] != number]
+        heapify(self._turns)
+
     def is_idle(self) -> bool:
         return not self._turns
 
     def answered(self, number: int, answer: int) -> None:
         self._answers[number] = answer
-
-    def last_answered(self) -> Key | None:
-        """Of those that have answered, the last in turn."""
-        return max((key for key in self._turns if key[2] in self._answers), default=None)
 
     def is_next(self, number: int) -> bool:
         return bool(self._turns) and self._turns[0][2] == number

@@ -82,7 +82,8 @@ class Entry:
         return self.state is State.QUEUED or self.state is State.LEASED
 
     def is_queued_at(self, key: Key) -> bool:
-        return self.state is State.QUEUED and self.due is None and self.key == key
+        is_free = self.due is None and self.waits is Wait.NOTHING
+        return self.state is State.QUEUED and is_free and self.key == key
 
     def __lt__(self, other: Entry) -> bool:
         return self.url < other.url

@@ -58,6 +58,8 @@ class Judging(Commits):
         """Undo what was done when it was queued."""
         if entry.waits is not Wait.LEVEL:
             self._levels.give_back(entry)
+        if self._budget is not None and self._budget.has(entry.id):
+            self._budget.withdraw(entry.id)
         self._stop_waiting(entry)
         entry.due = None
 
@@ -82,6 +84,8 @@ class Judging(Commits):
         for number in numbers:
             entry = self._store.by_id(number)
             self._store.drop_page(entry)
+            if self._budget is not None:
+                self._budget.give_back()
             entry.attempts = entry.bounces = 0
             entry.verdict = None
             self._move(entry, State.QUEUED)

@@ -62,18 +62,19 @@ class Queues(LinkGraph):
             self._queue_at_host(self._store.by_id(number))
             self._store.flush_if_large()
 
-    def _let_in_before_answers(self) -> None:
-        """What has answered and waits for its turn was let in: so were all before it."""
-        last = None if self._budget is None else self._budget.last_answered()
-        if self._budget is None or last is None:
+    def _let_in_again(self) -> None:
+        """What the last run had let in has its place before all who wait for one."""
+        if self._budget is None:
             return
-        for number in self._store.ids(
-            "waits = 2 AND state = 0 AND (depth, rank, id) < (?, ?, ?) ORDER BY depth, rank", *last
-        ):
+        for number in self._store.ids("waits IS NULL AND state = 0 ORDER BY depth, rank"):
             entry = self._store.by_id(number)
-            self._stop_waiting(entry)
-            self._budget.let_in(entry.key)
-            self._queue_at_host(entry)
+            if self._budget.left() > 0:
+                self._budget.let_in(entry.key)
+                self._queue_at_host(entry)
+            else:
+                # The budget was a larger one.
+                entry.due = None
+                self._queue(entry)
 
     def _queue_due(self, now: float) -> None:
         """Queue what was to wait until now."""

@@ -23,6 +23,8 @@ NOT_KEPT = "request not kept"
 _NOT_BEFORE = "not before"
 # The note that says what a host is: a hostname, or a registered domain.
 _HOSTS_BY = "hosts by"
+# The note that says that the last run had a budget of pages.
+_ORDERED = "ordered"
 # No wait is longer, or the clock has been put back since.
 _LONGEST_WAIT = 86_400.0
 
@@ -30,17 +32,15 @@ _LONGEST_WAIT = 86_400.0
 def requeue(database: sqlite3.Connection, *, ordered: bool, hosts_by: str, now: float) -> None:
     """Queue again what was leased when the last run ended, unless it was answered."""
     database.execute("BEGIN IMMEDIATE")
-    row = database.execute("SELECT value FROM notes WHERE name = ?", (_HOSTS_BY,)).fetchone()
-    if row is not None and row[0] != hosts_by:
+    known_by = _note(database, _HOSTS_BY)
+    if known_by is not None and known_by != hosts_by:
         # Other hosts now: each URL is given to the one that it belongs to.
         database.execute("UPDATE urls SET host = NULL WHERE state < 2")
         # Nobody knows which of the new ones the old holds concern: all of them.
         (latest,) = database.execute("SELECT max(ready_at) FROM hosts").fetchone()
         if latest is not None:
-            database.execute(
-                "INSERT OR REPLACE INTO notes VALUES (?, ?)", (_NOT_BEFORE, str(latest))
-            )
-    database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (_HOSTS_BY, hosts_by))
+            _set_note(database, _NOT_BEFORE, str(latest))
+    _set_note(database, _HOSTS_BY, hosts_by)
     database.execute(
         "UPDATE urls SET state = 0 WHERE state = 1 AND id NOT IN (SELECT url FROM answers)"
     )
@@ -51,14 +51,16 @@ def requeue(database: sqlite3.Connection, *, ordered: bool, hosts_by: str, now: 
         "WHERE request = '' AND state = 0",
         (NOT_KEPT,),
     )
-    if ordered:
+    if not ordered:
+        database.execute("UPDATE urls SET waits = NULL WHERE waits = ?", (int(Wait.BUDGET),))
+    elif not _note(database, _ORDERED):
         # What was to be tried later has its turn before what comes after it.
         database.execute(
             "UPDATE urls SET waits = ?, due = NULL WHERE state = 0 AND waits IS NULL",
             (int(Wait.BUDGET),),
         )
-    else:
-        database.execute("UPDATE urls SET waits = NULL WHERE waits = ?", (int(Wait.BUDGET),))
+    # Otherwise, who waits for nothing was let in, and keeps its place.
+    _set_note(database, _ORDERED, "yes" if ordered else "")
     # What belongs to no URL was made at the start of a run, and is made again by the next.
     database.execute("DELETE FROM items WHERE url IS NULL")
     database.execute("COMMIT")
@@ -103,8 +105,8 @@ def answers(database: sqlite3.Connection, budget: PageBudget | None) -> int:
 
 def not_before(database: sqlite3.Connection, now: float) -> float:
     """When a host that is not known yet may be asked first."""
-    row = database.execute("SELECT value FROM notes WHERE name = ?", (_NOT_BEFORE,)).fetchone()
-    return float("-inf") if row is None else min(float(row[0]), now + _LONGEST_WAIT)
+    moment = _note(database, _NOT_BEFORE)
+    return float("-inf") if moment is None else min(float(moment), now + _LONGEST_WAIT)
 
 
 def delayed(database: sqlite3.Connection) -> list[tuple[float, int]]:
@@ -133,3 +135,12 @@ def hosts(
         held_until = min(ready_at or 0.0, now + _LONGEST_WAIT)
         host.ready_at = max(held_until, now + host.delay)
         yield host
+
+
+def _note(database: sqlite3.Connection, name: str) -> str | None:
+    row = database.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def _set_note(database: sqlite3.Connection, name: str, value: str) -> None:
+    database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))

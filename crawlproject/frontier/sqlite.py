@@ -100,8 +100,8 @@ class SqliteFrontier(Judging):
     @guarded(None)
     def _go_on(self) -> None:
         """Do what would have been done next if the last run had gone on."""
+        self._let_in_again()
         self._release_levels()
-        self._let_in_before_answers()
         self._fill_budget()
         if self._budget is None:
             self._queue_unassigned()

@@ -642,3 +642,38 @@ def test_a_file_that_is_gone_ends_the_crawl(tmp_path: Path) -> None:
     assert frontier.failure is not None
     assert "is gone" in frontier.failure
     assert frontier.exhausted()
+
+
+def test_a_scope_that_changes_makes_room_in_a_page_budget(engine: Engine) -> None:
+    frontier = engine(budget=4)
+    frontier.admit([Candidate("a/")])
+    fetched(frontier, take(frontier), "a/1", "a/2", "a/3", "a/4", "a/5")
+    assert frontier.rejudge(lambda url: "excluded" if url in {"a/1", "a/3"} else None) == (2, 0)
+    asked = []
+    while not frontier.exhausted():
+        asked.append(take(frontier))
+        fetched(frontier, asked[-1])
+    assert [lease.url for lease in asked] == ["a/2", "a/4", "a/5"]
+
+
+def test_what_failed_may_be_tried_again_within_a_page_budget(engine: Engine) -> None:
+    frontier = engine(budget=1)
+    frontier.admit([Candidate("a/")])
+    lease = take(frontier)
+    frontier.landed(lease, 0)
+    failed(frontier, lease)
+    assert frontier.exhausted()
+    assert frontier.retry_failed() == 1
+    fetched(frontier, take(frontier), "a/1")
+    assert frontier.exhausted()
+
+
+def test_a_smaller_page_budget_takes_back_what_was_let_in(tmp_path: Path) -> None:
+    frontier = opened(tmp_path, budget=4)
+    frontier.admit([Candidate("a/")])
+    fetched(frontier, take(frontier), "a/1", "a/2", "a/3", "a/4")
+    frontier.close()
+    frontier = opened(tmp_path, budget=2)
+    assert take(frontier).url == "a/1"
+    assert frontier.take(0) is None
+    frontier.close()

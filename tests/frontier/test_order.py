@@ -281,6 +281,17 @@ def test_nor_does_being_killed(
         assert killed == alone
 
 
+@pytest.mark.parametrize("in_flight", [1, 2, 4])
+def test_who_was_let_in_before_a_kill_keeps_its_place(in_flight: int) -> None:
+    # p1 is let in by p6, while p5, nearer but of a group, waits for all others at its depth.
+    leaves: Graph = {name: [] for name in ("p1", "p2", "p3", "p5")}
+    web = Web({"p0": ["p6", "p2", "p3", "p5"], "p6": ["p1"], **leaves}, {})
+    for seed in range(50):
+        luck = random.Random(seed)
+        pages, _ = crawl(web, luck, in_flight=in_flight, killed=0.3, budget=5, group_budget=1)
+        assert sorted(pages) == ["p0", "p1", "p2", "p3", "p6"]
+
+
 @pytest.fixture(scope="module")
 def tiny_caches() -> Iterator[None]:
     """Everything that is bounded has hardly any room: it is full all the time."""
