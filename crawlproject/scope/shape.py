@@ -9,7 +9,9 @@ without end: the combinations of two small values stay small by themselves.
 | … with a list in it | ``?bbox=1,2,3,4`` | 1 each |
 | a date, in a parameter or a segment | ``2026-11-16``, ``20261116``, ``?time=1794787200`` | 3 |
 | a search | ``?q=red+shoes`` | 3 |
-| a month | ``2026-11`` | 2 |
+| a month, a week | ``2026-11``, ``/nov-2026``, ``?ym=202611``, ``2026-W46`` | 2 |
+| a year, and what else of a date stands beside it | ``?year=2026&month=11`` | 1 each |
+| days, weeks and months from today on | ``?week=-3`` | 1 |
 | numbers at the end of the path that are a date | ``/cal/2026/11/16/``, ``/16/nov/2026`` | 1 each |
 | other numbers there, but the first | ``/board/7/120/3`` | 1 each |
 
@@ -53,7 +55,8 @@ _DATE = (
     r"|(?:[0-2]?\d|3[01])(?P<b>[-._/:]|%2F)(?:[0-2]?\d|3[01])(?P=b)(?:1[89]|2[01])\d\d"
     r"|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))"
 )
-_MONTH = r"(?:1[89]|2[01])\d\d[-._](?:0[1-9]|1[0-2])"
+_YEAR = r"(?:1[89]|2[01])\d\d"
+_MONTH = rf"{_YEAR}(?:[-._](?:0[1-9]|1[0-2])|-?[wW][0-5]\d)"
 _FILE_TYPE = r"(?:\.[a-z]{3,5})?"
 _TIME_OF_DAY = r"(?:(?:[T+_-]|%20)[\dTZ:.+%A-F-]*)?"
 
@@ -62,6 +65,10 @@ _month_segment = re.compile(_MONTH + _FILE_TYPE, re.ASCII).fullmatch
 _number_segment = re.compile(rf"(\d+){_FILE_TYPE}", re.ASCII).fullmatch
 _date_value = re.compile(_DATE + _TIME_OF_DAY, re.ASCII).fullmatch
 _month_value = re.compile(_MONTH, re.ASCII).fullmatch
+_plain_month = re.compile(rf"{_YEAR}(?:0[1-9]|1[0-2])", re.ASCII).fullmatch
+_year = re.compile(_YEAR, re.ASCII).fullmatch
+_count = re.compile(r"(?:[-+]|%2B)?\d{1,4}", re.ASCII).fullmatch
+_week = re.compile(r"[wW][0-5]\d", re.ASCII).fullmatch
 _id_value = re.compile(rf"\d{{{_SMALL_DIGITS + 1},}}(?![A-Za-z\d])", re.ASCII).match
 # Seconds or milliseconds since 1970, from 2001 to 2033.
 _timestamp = re.compile(r"1\d{9}(?:\d{3})?", re.ASCII).fullmatch
@@ -82,6 +89,16 @@ _MONTHS = _words(
 )
 # Which view of a calendar: they stand between its numbers and after them.
 _VIEWS = _words("agenda calendar date day default events index list month today view week year")
+# What a date is made of, and how large it gets. The name of a month is as good as its number.
+_YEARS = _words("jahr y year yr yyyy")
+_FIELDS = {
+    **dict.fromkeys(_words("m mm mo mon monat month"), 12),
+    **dict.fromkeys(_words("d day dd mday tag"), 31),
+    **dict.fromkeys(_words("kw w week wk woche"), 53),
+}
+# They may be counted from today on, too: ``?week=-3``.
+_COUNTED = _words("day monat month tag week woche")
+_YEAR_AND_MONTH = _words("date m month period ym yearmonth yyyymm")
 # What is shown, where other parameters say how. Whatever ends in 'id' is one too.
 _NAMING = _words(
     "act action article board cmd commit controller do doc document entry f file forum hl image "
@@ -94,6 +111,7 @@ _SEARCHES = _words("keyword keywords q query s search search_query searchterm se
 _PAGES = _words(
     "cursor limitstart offset p page page_no pageno pagenum pagenumber paged pg skip start"
 )
+_SESSIONS = _words("sess sess_id sessid")
 _RANDOM = _words("_ cachebuster nocache rand random rnd")
 _TIMES = _words("date day end from start time timestamp to ts when")
 
@@ -132,7 +150,7 @@ def is_small_number(segment: str) -> bool:
 
 
 def _shape(url: str, path: str, params: list[str], is_plain: bool) -> Shape | None:
-    varying = dates = 0
+    varying = dates = years = fields = 0
     fixed = []
     filters = []
     for param in params:
@@ -144,8 +162,13 @@ def _shape(url: str, path: str, params: list[str], is_plain: bool) -> Shape | No
             fixed.append(param)
         elif kind is _Kind.DATE:
             dates += parts
-        elif kind is _Kind.FILTER:
+        elif kind is not _Kind.VARIES:
+            years += kind is _Kind.YEAR
+            fields += kind is _Kind.FIELD
             filters.append(param)
+    if years:
+        # Without a year, a day is a small number like any other.
+        dates += years + fields
     alone = _alone(url, params, filters)
     if is_plain and varying < _MANY and not dates and not alone:
         return None
@@ -207,7 +230,8 @@ def _read_path(path: str) -> _Path:
         return _Path(path, 0)
     parts = sum(counts[start:])
     kept = numbers[0]
-    is_date = parts > len(numbers) or _is_date([segments[index] for index in numbers])
+    largest = _FIELDS["week" if "week" in segments else "month"]
+    is_date = parts > len(numbers) or _is_date([segments[index] for index in numbers], largest)
     if not is_date:
         # The first says which album, which board: a name, though a number.
         parts -= 1
@@ -225,14 +249,24 @@ def _segment_parts(segment: str) -> int:
     if segment[:1].isdecimal():
         return _number_parts(segment)
     word = segment.partition(".")[0].lower()
-    return 0 if word in _VIEWS else 1 if word in _MONTHS else _IS_NAME
+    if word in _VIEWS:
+        return 0
+    if word in _MONTHS or _week(word):
+        return 1
+    first, dash, rest = word.partition("-")
+    if not dash or not rest[:1].isdecimal():
+        return _IS_NAME
+    if first in _MONTHS:
+        return 2 if _year(rest) else _IS_NAME
+    # ``/day-2026-11-16``
+    return _number_parts(rest) if first in _VIEWS and not rest.isdecimal() else _IS_NAME
 
 
 @lru_cache(maxsize=4_096)
 def _number_parts(segment: str) -> int:
     if _date_segment(segment):
         return 3
-    if _month_segment(segment):
+    if _month_segment(segment) or _is_year_and_month(segment):
         return 2
     number = _number_segment(segment)
     if number is None:
@@ -240,13 +274,25 @@ def _number_parts(segment: str) -> int:
     return 1 if len(number[1]) <= _SMALL_DIGITS else _IS_NAME
 
 
-def _is_date(segments: list[str]) -> bool:
-    """Whether segments are year, month and so on, or day, month, year."""
-    # The name of a month is as good as its number.
+def _is_year_and_month(segment: str) -> bool:
+    year, _, month = segment.partition(".")[0].lower().partition("-")
+    return month in _MONTHS and bool(_year(year))
+
+
+def _is_date(segments: list[str], largest: int) -> bool:
+    """Whether segments are year, month and so on, or day, month, year, or month and year.
+
+    ``largest``: of what stands beside the year.
+    """
     numbers = [int(found[1]) if (found := _number_segment(name)) else 1 for name in segments]
     if 1800 <= numbers[0] < 2200:
-        return all(number <= 12 for number in numbers[1:2])
-    return len(numbers) == 3 and 1800 <= numbers[2] < 2200 and max(numbers[:2]) <= 31
+        return all(number <= largest for number in numbers[1:2])
+    if not 1800 <= numbers[-1] < 2200:
+        return False
+    if len(numbers) == 2:
+        # Not of a board and its threads.
+        return numbers[0] <= largest and len(segments[0]) > 1
+    return len(numbers) == 3 and max(numbers[:2]) <= 31
 
 
 class _Kind(Enum):
@@ -255,6 +301,9 @@ class _Kind(Enum):
     DATE = auto()
     # It varies too, and picks some of a list.
     FILTER = auto()
+    # So do these, unless they are a date between them.
+    YEAR = auto()
+    FIELD = auto()
     FIXED = auto()
     SESSION = auto()
 
@@ -270,8 +319,10 @@ def _read_param(param: str) -> tuple[_Kind, int]:
     if is_token(value):
         is_session = "sess" in word or "token" in word or word.endswith(("sid", "zenid"))
         return (_Kind.FIXED if says_what and not is_session else _Kind.SESSION), 0
-    if word in _RANDOM and len(value) > _SMALL_DIGITS:
+    if word in _RANDOM | _SESSIONS and len(value) > _SMALL_DIGITS:
         return _Kind.SESSION, 0
+    if word in _YEAR_AND_MONTH and _plain_month(value):
+        return _Kind.DATE, 2
     if (word in _TIMES and _timestamp(value)) or (not says_what and _date_value(value)):
         return _Kind.DATE, 3
     if _id_value(value) or says_what:
@@ -282,7 +333,19 @@ def _read_param(param: str) -> tuple[_Kind, int]:
         return _Kind.DATE, 2
     if word in _PAGES:
         return _Kind.VARIES, 1
+    if word in _YEARS and _year(value):
+        return _Kind.YEAR, 1
+    if word in _FIELDS and _is_at_most(value, _FIELDS[word]):
+        return _Kind.FIELD, 1
+    if word in _COUNTED and _count(value):
+        return _Kind.DATE, 1
     return _Kind.FILTER, 1 + len(_list_separators(value))
+
+
+def _is_at_most(value: str, most: int) -> bool:
+    if value.lower() in _MONTHS:
+        return True
+    return is_small_number(value) and int(value) <= most
 
 
 def _word(name: str) -> str:

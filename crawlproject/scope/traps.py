@@ -12,6 +12,7 @@ URL vary: from three on, it is such a shape.
 | the same relative links on every page: ``/a/b/c/``, ``/b/c/a/`` | not followed from there |
 | more parameters than anybody links to on purpose | refused |
 | a calendar, from day to day: ``/cal/2026/11/16/``, ``?date=2026-11-16`` | budget |
+| … or from month to month: ``?month=11&year=2026``, ``/cal/11/2026``, ``?month=-3`` | budget |
 | three facets and more: ``?brand=b&color=c&size=s`` | budget |
 | two of them, or of tags, that can be had alone too: ``?brand=b&color=c``, ``/tag/a+b`` | budget |
 | … of what is called by an ID: ``/shop/12345?brand=b&color=c&size=s`` | budget of its own |
