@@ -219,9 +219,11 @@ class SiteSpider(CrawlSpider):
         page.error = outcome.error
         if outcome.follow:
             lease.redirect = outcome.target
-            # What is not known need not be kept.
+            # What is not known need not be kept; that it took no time is known.
             lease.redirect_answer = {
-                name: value for name, value in record_of(page).items() if value
+                name: value
+                for name, value in record_of(page).items()
+                if value or (name == "fetch_ms" and value is not None)
             }
             return
         if outcome.target is not None:
