@@ -38,7 +38,8 @@ def is_readable(response: Response) -> bool:
 def page_of(lease: Lease) -> Page:
     """What is known of a page before its answer."""
     return Page(
-        url=lease.url,
+        # A request that was not to be filtered has a mark behind its URL.
+        url=lease.url.partition("#")[0],
         depth=lease.depth,
         referrer=lease.referrer,
         redirected_from=list(lease.redirected_from),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -471,3 +472,33 @@ async def test_a_request_that_the_spider_no_longer_knows_is_skipped(
     assert crawled.stats["finish_reason"] == "finished"
     assert list(crawled.skipped().values()) == ["request not kept"]
     assert "can't be made again" in caplog.text
+
+
+class Again(SiteSpider):
+    """Asks for pages that it has, or has not, by itself."""
+
+    name = "again"
+
+    async def parse_with_rules(
+        self, response: Response, *args: Any, **kwargs: Any
+    ) -> AsyncIterator[Any]:
+        async for output in super().parse_with_rules(response, *args, **kwargs):
+            yield output
+        if path_of(response.url) == "/":
+            for path in ("/a", "/own"):
+                yield Request(response.urljoin(path), dont_filter=True)
+
+
+@deferred_f_from_coro_f
+async def test_a_page_that_is_asked_for_again_is_one_page_under_its_own_url(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"pages": {"/": {"links": ["/a"]}, "/a": {}, "/own": {}}})
+    output = tmp_path / "pages.json"
+    await crawl_site(
+        server.url(), {"FEEDS": {str(output): {"format": "json"}}}, spider=Again, delay="0"
+    )
+    assert sorted(server.paths()) == ["/", "/a", "/a", "/own"]
+    pages = json.loads(output.read_text())["pages"]
+    assert [path_of(page["url"]) for page in pages] == ["/", "/a", "/own"]
+    assert not any("#" in page["url"] for page in pages)
