@@ -15,9 +15,8 @@ _WINDOW = 1024
 class PageBudget:
     """Lets in the first entries by key, and says when the answer of each may be committed.
 
-    An entry that lets itself in can only be followed by ones with a larger key, so what is
-    within the budget once stays within it. A redirect that was followed gives its place to
-    its target.
+    What is within the budget once stays within it. A redirect that was followed gives its place
+    to its target.
     """
 
     def __init__(self, pages: int, within: int) -> None:
@@ -46,6 +45,12 @@ class PageBudget:
     def has(self, number: int) -> bool:
         """Whether the entry is let in, and not committed."""
         return number in self._let_in
+
+    def move(self, key: Key) -> None:
+        """An entry that is let in has come nearer."""
+        self._turns = [other for other in self._turns if other[2] != key[2]]
+        self._turns.append(key)
+        heapify(self._turns)
 
     def give_back(self) -> None:
         """What was let in is no page after all."""

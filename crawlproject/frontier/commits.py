@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from crawlproject.frontier import restore
 from crawlproject.frontier.answers import from_text, to_text
 from crawlproject.frontier.base import Candidate, State, is_of_link
+from crawlproject.frontier.entry import Wait
 from crawlproject.frontier.queues import Queues
 from crawlproject.frontier.redirects import loop_of
 from crawlproject.records import PAGE, is_page
@@ -112,6 +113,8 @@ class Commits(Queues):
             self._keep_records(entry, lease.records, (lease.found, links))
             if lease.skip is not None:
                 self._skip(entry, lease.skip)
+                if self._budget is not None and entry.reason not in restore.SPENDING:
+                    self._budget.give_back()
             else:
                 self._move(entry, State.FAILED if lease.failed else State.DONE)
         self._release_levels()
@@ -179,7 +182,8 @@ class Commits(Queues):
                 self._report(target, "redirect loop")
         if self._budget is not None:
             self._budget.give_back()
-            if target.state is State.QUEUED and not self._budget.has(target.id):
+            is_free = target.state is State.QUEUED and target.waits is not Wait.LEVEL
+            if is_free and not self._budget.has(target.id):
                 # The target takes the turn of its source.
                 target.rank = entry.rank
                 self._stop_waiting(target)

@@ -16,6 +16,7 @@ from crawlproject.frontier.levels import Levels
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawlproject.frontier.entry import Way
     from crawlproject.frontier.hosts import HostLimits, Key
     from crawlproject.frontier.store import Store
     from crawlproject.scope.traps import Budget
@@ -91,6 +92,13 @@ class Queues(LinkGraph):
             self._levels.wait(entry)
         else:
             self._queue(entry)
+
+    def _take_way(self, entry: Entry, way: Way) -> list[tuple[int, Way]]:
+        depth = entry.way.depth
+        behind = super()._take_way(entry, way)
+        if way.depth < depth and self._budget is not None and self._budget.has(entry.id):
+            self._budget.move(entry.key)
+        return behind
 
     def _advance(self, entry: Entry, depth: int) -> None:
         if entry.waits is Wait.LEVEL:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from crawlproject.frontier.census import Census
     from crawlproject.frontier.hosts import HostLimits
 
+# Skipped for these, a URL has its place in a budget of pages all the same.
+SPENDING = (ROBOTS, ROBOTS_UNREACHABLE)
 # Why a request of a spider's own is not made after a restart.
 NOT_KEPT = "request not kept"
 # The note that says before when no host that is new is asked.
@@ -78,7 +80,7 @@ def within(database: sqlite3.Connection) -> int:
     number: int = database.execute(
         "SELECT count(*) FROM urls WHERE state = 3 OR (state = 2 AND target IS NULL) "
         "OR (state = 4 AND reason IN (?, ?))",
-        (ROBOTS, ROBOTS_UNREACHABLE),
+        SPENDING,
     ).fetchone()[0]
     return number
 

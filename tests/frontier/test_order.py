@@ -292,6 +292,35 @@ def test_who_was_let_in_before_a_kill_keeps_its_place(in_flight: int) -> None:
         assert sorted(pages) == ["p0", "p1", "p2", "p3", "p6"]
 
 
+@pytest.mark.parametrize("killed", [0.0, 0.3])
+def test_who_comes_nearer_by_a_redirect_has_its_turn_before_those_behind(killed: float) -> None:
+    # p2 redirects to p4, which so far was at the depth of p5, and behind it.
+    leaves: Graph = {name: [] for name in ("p2", "p3", "p10", "p11")}
+    links = {"p0": ["p1", "p2", "p3"], "p1": ["p5", "p4"], "p5": ["p10"], "p4": ["p11"]}
+    web = Web({**links, **leaves}, redirects={"p2": "p4"})
+    for seed in range(30):
+        pages, _ = crawl(web, random.Random(seed), in_flight=1 + seed % 4, killed=killed, budget=6)
+        assert sorted(pages) == ["p0", "p1", "p11", "p3", "p4", "p5"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    web=webs(with_nofollow=True),
+    seed=st.integers(0, 10**6),
+    killed=st.sampled_from([0.0, 0.3]),
+    depth_limit=st.sampled_from([None, 1, 2]),
+    max_redirects=st.sampled_from([2, 20]),
+    group_budget=st.sampled_from([None, 0, 1, 2]),
+)
+def test_a_budget_that_is_large_enough_changes_nothing(
+    web: Web, seed: int, killed: float, **limits: Any
+) -> None:
+    without, _ = crawl(web, random.Random(0), in_flight=1, **limits)
+    luck = random.Random(seed)
+    within, _ = crawl(web, luck, in_flight=4, killed=killed, budget=1000, **limits)
+    assert within == without
+
+
 @pytest.fixture(scope="module")
 def tiny_caches() -> Iterator[None]:
     """Everything that is bounded has hardly any room: it is full all the time."""
