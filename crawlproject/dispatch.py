@@ -1,15 +1,17 @@
 """Scrapy's signals, sent with less ado: eight of them for every page.
 
 Scrapy finds a signal's receivers by three exceptions, and makes a task of each receiver of
-``item_scraped``: together a twentieth of what a page costs here. What a receiver gets, and
-what comes of an error in it, is the same.
+``item_scraped``: together a twentieth of what a page costs here. Who is called, with what,
+and what comes of an error is the same.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from inspect import CO_VARKEYWORDS, isawaitable
+from collections.abc import Sequence
+from inspect import CO_COROUTINE, CO_VARKEYWORDS, isawaitable
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from pydispatch import dispatcher
@@ -22,88 +24,133 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from types import CodeType
 
     Receiver = Callable[..., Any]
-    Quiet = tuple[type[Exception], ...]
+    Errors = tuple[type[BaseException], ...]
 
-logger = logging.getLogger(__name__)
+# Who looks for errors of receivers, or filters them, knows them by this name.
+logger = logging.getLogger("scrapy.utils.signal")
 
 
 class Signals(SignalManager):
     """In place of ``crawler.signals``. Who is connected is pydispatch's knowledge, not its own."""
 
     def send_catch_log(self, signal: Any, **named: Any) -> list[tuple[Any, Any]]:
-        receivers = _receivers(named.setdefault("sender", self.sender), signal)
-        if not receivers:
-            return []
-        quiet = (*_quiet(named), StopDownload)
-        named["signal"] = signal
-        answers = []
-        for receiver in receivers:
-            answer = _call(receiver, named, quiet)
-            if isinstance(answer, Exception):
-                answer = Failure(answer)  # type: ignore[no-untyped-call]
-            elif isinstance(answer, Deferred):
-                logger.error("Cannot return deferreds from signal handler: %s", receiver)
+        sender = named.setdefault("sender", self.sender)
+        answers: list[tuple[Any, Any]] = []
+        quiet: Errors = ()
+        # One by one: a receiver may connect others, and disconnect them.
+        for receiver in _receivers(sender, signal):
+            quiet = quiet or (*_quiet(named), StopDownload)
+            try:
+                answer = _call(receiver, {**named, "signal": signal})
+                if isinstance(answer, Deferred):
+                    logger.error(
+                        "Cannot return deferreds from signal handler: %(receiver)s",
+                        {"receiver": receiver},
+                        extra={"spider": named.get("spider")},
+                    )
+            except quiet:
+                answer = Failure()  # type: ignore[no-untyped-call]
+            except Exception:
+                answer = Failure()  # type: ignore[no-untyped-call]
+                _report(receiver, named)
             answers.append((receiver, answer))
         return answers
 
     async def send_catch_log_async(self, signal: Any, **named: Any) -> list[tuple[Any, Any]]:
-        receivers = _receivers(named.setdefault("sender", self.sender), signal)
+        sender = named.setdefault("sender", self.sender)
+        receivers = list(_receivers(sender, signal))
+        if not all(map(_answers_at_once, receivers)):
+            return await super().send_catch_log_async(signal, **named)
         quiet = _quiet(named)
-        named["signal"] = signal
-        answers = [(receiver, _call(receiver, named, quiet)) for receiver in receivers]
-        if any(isawaitable(answer) or isinstance(answer, Deferred) for _, answer in answers):
-            waiting = [_settled(receiver, answer, named, quiet) for receiver, answer in answers]
-            answers = await asyncio.gather(*waiting)
-        return answers
+        unsaid: Errors = (*quiet, asyncio.CancelledError)
+        answers: list[Any] = []
+        # Those that are still to come, and their places.
+        late = {}
+        for place, receiver in enumerate(receivers):
+            try:
+                answer = _call(receiver, {**named, "signal": signal})
+            except unsaid as error:
+                answer = error
+            except Exception as error:
+                answer = error
+                _report(receiver, named)
+            else:
+                if isawaitable(answer) or isinstance(answer, Deferred):
+                    late[place] = _settled(receiver, answer, named, quiet)
+            answers.append(answer)
+        if late:
+            settled = await asyncio.gather(*late.values(), return_exceptions=True)
+            for place, answer in zip(late, settled, strict=True):
+                answers[place] = answer
+        return list(zip(receivers, answers, strict=True))
 
 
-def _receivers(sender: Any, signal: Any) -> list[Receiver]:
-    found: list[Receiver] = []
-    for senders in (sender, dispatcher.Any):
-        heard = dispatcher.connections.get(id(senders))
-        if heard:
-            for signals in (signal, dispatcher.Any):
-                if signals in heard:
-                    found += dispatcher.liveReceivers(heard[signals])
-    return found if len(found) < 2 else list(dict.fromkeys(found))
+def _receivers(sender: Any, signal: Any) -> Iterator[Receiver]:
+    """As pydispatch has them: each once, and none that is gone."""
+    places = [
+        heard[which]
+        for heard in map(dispatcher.connections.get, (id(sender), id(dispatcher.Any)))
+        if heard
+        for which in (signal, dispatcher.Any)
+        if which in heard
+    ]
+    met = set()
+    for place in places:
+        for connected in place:
+            try:
+                if not connected or connected in met:
+                    continue
+                met.add(connected)
+            except TypeError:  # it has no hash
+                continue
+            yield from dispatcher.liveReceivers((connected,))
 
 
-def _quiet(named: dict[str, Any]) -> Quiet:
+def _code_of(receiver: Receiver) -> CodeType | None:
+    """The code of a function or method; None for whatever else can be called."""
+    function = receiver.__func__ if type(receiver) is MethodType else receiver
+    return function.__code__ if type(function) is FunctionType else None
+
+
+def _answers_at_once(receiver: Receiver) -> bool:
+    code = _code_of(receiver)
+    return code is not None and not code.co_flags & CO_COROUTINE
+
+
+def _call(receiver: Receiver, named: dict[str, Any]) -> Any:
+    """Call it with what it has parameters for."""
+    code = _code_of(receiver)
+    if code is None or code.co_flags & CO_VARKEYWORDS:
+        return robustApply(receiver, **named)
+    bound = type(receiver) is MethodType
+    accepted = code.co_varnames[bound : code.co_argcount]
+    return receiver(**{name: named[name] for name in accepted if name in named})
+
+
+def _quiet(named: dict[str, Any]) -> Errors:
     quiet = named.pop("dont_log", ())
-    return (quiet,) if isinstance(quiet, type) else tuple(quiet)
+    return tuple(quiet) if isinstance(quiet, Sequence) else (quiet,)
 
 
-def _call(receiver: Receiver, named: dict[str, Any], quiet: Quiet) -> Any:
-    """What it returned, or raised."""
-    code = getattr(getattr(receiver, "__func__", receiver), "__code__", None)
+async def _settled(receiver: Receiver, answer: Any, named: dict[str, Any], quiet: Errors) -> Any:
+    """What came of what it returned."""
     try:
-        if code is None or code.co_flags & CO_VARKEYWORDS:
-            return robustApply(receiver, **named)
-        accepted = code.co_varnames[: code.co_argcount]
-        return receiver(**{name: named[name] for name in accepted if name in named})
+        return await ensure_awaitable(answer, _warn=global_object_name(receiver))
+    except quiet as error:
+        return error
     except Exception as error:
-        return _caught(error, receiver, named, quiet)
+        _report(receiver, named)
+        return error
 
 
-async def _settled(
-    receiver: Receiver, answer: Any, named: dict[str, Any], quiet: Quiet
-) -> tuple[Receiver, Any]:
-    """The receiver, with what came of what it returned."""
-    try:
-        return receiver, await ensure_awaitable(answer, _warn=global_object_name(receiver))
-    except Exception as error:
-        return receiver, _caught(error, receiver, named, quiet)
-
-
-def _caught(error: Exception, receiver: Receiver, named: dict[str, Any], quiet: Quiet) -> Exception:
-    if not isinstance(error, quiet):
-        logger.error(
-            "Error caught on signal handler: %(receiver)s",
-            {"receiver": receiver},
-            exc_info=error,
-            extra={"spider": named.get("spider")},
-        )
-    return error
+def _report(receiver: Receiver, named: dict[str, Any]) -> None:
+    logger.error(
+        "Error caught on signal handler: %(receiver)s",
+        {"receiver": receiver},
+        exc_info=True,
+        extra={"spider": named.get("spider")},
+    )

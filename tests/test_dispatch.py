@@ -196,6 +196,67 @@ async def test_an_error_of_who_takes_time_is_the_answer(
     assert len(errors) == (0 if quiet else 2)
 
 
+def test_what_is_returned_is_no_error_whatever_it_is(signals: SignalManager) -> None:
+    def answer() -> Exception:
+        return ValueError("returned")
+
+    signals.connect(answer, SIGNAL)
+    ((_, returned),) = signals.send_catch_log(SIGNAL)
+    assert isinstance(returned, ValueError)
+
+
+def test_the_object_of_a_method_is_not_taken_for_an_argument(signals: SignalManager) -> None:
+    class Odd:
+        def hear(item, spider: Any) -> Any:  # noqa: N805
+            return spider
+
+    receiver = Odd()
+    signals.connect(receiver.hear, SIGNAL)
+    assert signals.send_catch_log(SIGNAL, item=1, spider=2) == [(receiver.hear, 2)]
+
+
+def test_what_has_no_hash_is_not_called_and_harms_nobody(signals: SignalManager) -> None:
+    class Unhashable:
+        __hash__ = None  # type: ignore[assignment]
+
+        def __call__(self) -> str:
+            return "called"
+
+    receiver, unhashable = Receiver(), Unhashable()
+    signals.connect(unhashable, SIGNAL, weak=False)
+    signals.connect(receiver.hear, SIGNAL)
+    assert signals.send_catch_log(SIGNAL, item=1) == [(receiver.hear, "heard")]
+
+
+def test_who_is_disconnected_by_another_is_not_called(signals: SignalManager) -> None:
+    receiver = Receiver()
+
+    def first() -> None:
+        signals.disconnect(receiver.hear, SIGNAL)
+
+    signals.connect(first, SIGNAL)
+    signals.connect(receiver.hear, SIGNAL)
+    assert signals.send_catch_log(SIGNAL, item=1) == [(first, None)]
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+@deferred_f_from_coro_f
+async def test_who_is_cancelled_stops_nobody_else(signals: SignalManager, is_late: bool) -> None:
+    receiver = Receiver()
+    cancelled = asyncio.get_running_loop().create_future()
+    cancelled.cancel()
+
+    def first() -> Any:
+        if is_late:
+            return cancelled
+        raise asyncio.CancelledError
+
+    signals.connect(first, SIGNAL)
+    signals.connect(receiver.hear, SIGNAL)
+    answers = await signals.send_catch_log_async(SIGNAL, item=1)
+    assert answers[1] == (receiver.hear, "heard")
+
+
 @deferred_f_from_coro_f
 async def test_a_crawl_sends_its_signals_so(site: Callable[..., Site]) -> None:
     crawled = await crawl_site(site({"pages": {"/": {"links": []}}}).url())

@@ -54,13 +54,15 @@ class _Middlewares(DownloaderMiddlewareManager):
             answer = self._handle_mw_method(method, request=request)
             if answer is not None:
                 answer = await _settled(method, answer)
-                if answer is not None:
-                    return _checked(method, answer)
+                if answer is not None and (answer := _checked(method, answer)):
+                    return answer
         return await download_func(request)
 
     async def _process_response(
         self, response: Response | Request, request: Request
     ) -> Response | Request:
+        if response is None:
+            raise TypeError("Received None in process_response")
         for method in self.methods["process_response"]:
             assert method is not None
             if isinstance(response, Request):

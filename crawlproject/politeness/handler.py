@@ -7,8 +7,8 @@ again that an HTTP/1.0 server is about to close. Where it differs from Scrapy's 
   alive. The gate would not know of it, and the host would get it without a pause. A dropped
   request is a failure like any other, and is retried in its turn.
 - A name that leads into a private network is not followed (``scope/resolver.py``).
-- A URL is sent as the frontier has it, and headers stay the bytes they are. A request without
-  a body says nothing of one, as browsers do.
+- A URL is sent as the frontier has it, and headers stay the bytes they are. A GET without a
+  body says nothing of one, as browsers do.
 - It is noted when the last piece of an answer came. On a busy machine that is long before
   anybody has the time to look at it, and the host's delay counts from then.
 
