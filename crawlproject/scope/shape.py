@@ -11,7 +11,7 @@ without end: the combinations of two small values stay small by themselves.
 | a search | ``?q=red+shoes`` | 3 |
 | a month, a week | ``2026-11``, ``/nov-2026``, ``?ym=202611``, ``2026-W46`` | 2 |
 | a year, and what else of a date stands beside it | ``?year=2026&month=11`` | 1 each |
-| days, weeks and months from today on | ``?week=-3`` | 1 |
+| months from today on, or days and weeks with a sign | ``?month=13``, ``?week=-3`` | 1 |
 | numbers at the end of the path that are a date | ``/cal/2026/11/16/``, ``/16/nov/2026`` | 1 each |
 | other numbers there, but the first | ``/board/7/120/3`` | 1 each |
 
@@ -48,6 +48,7 @@ _MANY = 3
 # A longer number is an ID.
 _SMALL_DIGITS = 4
 _TOKEN_LENGTH = 16
+_SHORT_TOKEN = 8
 _TOKEN_LETTERS = 12
 
 _DATE = (
@@ -56,9 +57,9 @@ _DATE = (
     r"|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))"
 )
 _YEAR = r"(?:1[89]|2[01])\d\d"
-_MONTH = rf"{_YEAR}(?:[-._](?:0[1-9]|1[0-2])|-?[wW][0-5]\d)"
+_MONTH = rf"(?:{_YEAR}(?:[-._](?:0?[1-9]|1[0-2])|-?[wW][0-5]\d)|(?:0[1-9]|1[0-2])[-.]{_YEAR})"
 _FILE_TYPE = r"(?:\.[a-z]{3,5})?"
-_TIME_OF_DAY = r"(?:(?:[T+_-]|%20)[\dTZ:.+%A-F-]*)?"
+_TIME_OF_DAY = r"(?:(?:[T+_-]|%20)[\dTZ:.+%A-F-]*(?:[AP]M)?)?"
 
 _date_segment = re.compile(_DATE + _FILE_TYPE, re.ASCII).fullmatch
 _month_segment = re.compile(_MONTH + _FILE_TYPE, re.ASCII).fullmatch
@@ -66,7 +67,8 @@ _number_segment = re.compile(rf"(\d+){_FILE_TYPE}", re.ASCII).fullmatch
 _date_value = re.compile(_DATE + _TIME_OF_DAY, re.ASCII).fullmatch
 _month_value = re.compile(_MONTH, re.ASCII).fullmatch
 _plain_month = re.compile(rf"{_YEAR}(?:0[1-9]|1[0-2])", re.ASCII).fullmatch
-_year = re.compile(_YEAR, re.ASCII).fullmatch
+# Where it is called a year, or stands beside the name of a month, it may be in the far future.
+_year = re.compile(r"(?:1[89]|[2-9]\d)\d\d", re.ASCII).fullmatch
 _count = re.compile(r"(?:[-+]|%2B)?\d{1,4}", re.ASCII).fullmatch
 _week = re.compile(r"[wW][0-5]\d", re.ASCII).fullmatch
 _id_value = re.compile(rf"\d{{{_SMALL_DIGITS + 1},}}(?![A-Za-z\d])", re.ASCII).match
@@ -74,6 +76,7 @@ _id_value = re.compile(rf"\d{{{_SMALL_DIGITS + 1},}}(?![A-Za-z\d])", re.ASCII).m
 _timestamp = re.compile(r"1\d{9}(?:\d{3})?", re.ASCII).fullmatch
 _list_separators = re.compile(r",|%2C|%7C").findall
 _pieces = re.compile(r",|%2C|%7C|\+|%20").split
+_separators = re.compile("[&;]").split
 _path_params = re.compile(r";([^;/]+)").findall
 # How ASP.NET writes a session into the path: /(S(lit3py55t21z5v55vlm25s55))/
 _session_segment = re.compile(r"/\((?:[A-Z]\([0-9A-Za-z]{24}\))+\)/").search
@@ -88,7 +91,7 @@ _MONTHS = _words(
     "july august september october november december"
 )
 # Which view of a calendar: they stand between its numbers and after them.
-_VIEWS = _words("agenda calendar date day default events index list month today view week year")
+_VIEWS = _words("- agenda calendar date day default events index list month today view week year")
 # What a date is made of, and how large it gets. The name of a month is as good as its number.
 _YEARS = _words("jahr y year yr yyyy")
 _FIELDS = {
@@ -96,8 +99,9 @@ _FIELDS = {
     **dict.fromkeys(_words("d day dd mday tag"), 31),
     **dict.fromkeys(_words("kw w week wk woche"), 53),
 }
-# They may be counted from today on, too: ``?week=-3``.
+# They may be counted from today on, too. A series may have a week 200, but no week -3.
 _COUNTED = _words("day monat month tag week woche")
+_MONTHLY = _words("monat month")
 _YEAR_AND_MONTH = _words("date m month period ym yearmonth yyyymm")
 # What is shown, where other parameters say how. Whatever ends in 'id' is one too.
 _NAMING = _words(
@@ -113,7 +117,7 @@ _PAGES = _words(
 )
 _SESSIONS = _words("sess sess_id sessid")
 _RANDOM = _words("_ cachebuster nocache rand random rnd")
-_TIMES = _words("date day end from start time timestamp to ts when")
+_TIMES = _words("date day end from month start t time timestamp to ts week when")
 
 
 class Shape(NamedTuple):
@@ -135,7 +139,7 @@ def shape_of(url: str) -> Shape | None:
     if is_plain and not query and not is_odd:
         return _tags(url, last) if "+" in last or "," in last else None
     path = location.split("/", 3)[3]
-    params = query.split("&") if query else []
+    params = _separators(query) if query else []
     if is_odd:
         if found := _session_segment(location):
             return Shape(f"{found[0][1:3]}(...)) on {host_of(url)}")
@@ -236,6 +240,7 @@ def _read_path(path: str) -> _Path:
         # The first says which album, which board: a name, though a number.
         parts -= 1
         kept += 1
+        is_date = len(numbers) > 2 and _is_date([segments[index] for index in numbers[1:]], largest)
     if parts == 0:
         return _Path(path, 0)
     return _Path("".join(f"{segment}/" for segment in segments[:kept]), parts, is_date)
@@ -274,6 +279,10 @@ def _number_parts(segment: str) -> int:
     return 1 if len(number[1]) <= _SMALL_DIGITS else _IS_NAME
 
 
+def _is_year(number: int) -> bool:
+    return 1800 <= number < 2200
+
+
 def _is_year_and_month(segment: str) -> bool:
     year, _, month = segment.partition(".")[0].lower().partition("-")
     return month in _MONTHS and bool(_year(year))
@@ -285,9 +294,9 @@ def _is_date(segments: list[str], largest: int) -> bool:
     ``largest``: of what stands beside the year.
     """
     numbers = [int(found[1]) if (found := _number_segment(name)) else 1 for name in segments]
-    if 1800 <= numbers[0] < 2200:
+    if _is_year(numbers[0]):
         return all(number <= largest for number in numbers[1:2])
-    if not 1800 <= numbers[-1] < 2200:
+    if not _is_year(numbers[-1]):
         return False
     if len(numbers) == 2:
         # Not of a board and its threads.
@@ -319,7 +328,9 @@ def _read_param(param: str) -> tuple[_Kind, int]:
     if is_token(value):
         is_session = "sess" in word or "token" in word or word.endswith(("sid", "zenid"))
         return (_Kind.FIXED if says_what and not is_session else _Kind.SESSION), 0
-    if word in _RANDOM | _SESSIONS and len(value) > _SMALL_DIGITS:
+    if word in _RANDOM and len(value) > _SMALL_DIGITS:
+        return _Kind.SESSION, 0
+    if word in _SESSIONS and len(value) >= _SHORT_TOKEN:
         return _Kind.SESSION, 0
     if word in _YEAR_AND_MONTH and _plain_month(value):
         return _Kind.DATE, 2
@@ -333,11 +344,12 @@ def _read_param(param: str) -> tuple[_Kind, int]:
         return _Kind.DATE, 2
     if word in _PAGES:
         return _Kind.VARIES, 1
-    if word in _YEARS and _year(value):
+    last = word.rpartition("_")[2]
+    if last in _YEARS and _year(value):
         return _Kind.YEAR, 1
-    if word in _FIELDS and _is_at_most(value, _FIELDS[word]):
+    if last in _FIELDS and _is_at_most(value, _FIELDS[last]):
         return _Kind.FIELD, 1
-    if word in _COUNTED and _count(value):
+    if word in _COUNTED and _count(value) and (word in _MONTHLY or not value.isdecimal()):
         return _Kind.DATE, 1
     return _Kind.FILTER, 1 + len(_list_separators(value))
 

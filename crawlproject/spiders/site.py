@@ -21,6 +21,7 @@ from crawlproject.urls.canonical import host_of
 from crawlproject.urls.directives import product_token
 from crawlproject.urls.fingerprint import canonicalizer_from
 from crawlproject.urls.links import FastLinkExtractor
+from crawlproject.urls.sessions import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -67,6 +68,7 @@ class SiteSpider(CrawlSpider):
         self._respects_nofollow = respects_nofollow
         self._redirects = redirects
         self._token = token
+        self._sessions = Sessions()
         # The links of the response in hand: a rule's process_links is told nothing else.
         self._links: list[Link] = []
         # Why seeds were not fetched.
@@ -149,6 +151,7 @@ class SiteSpider(CrawlSpider):
             return
         try:
             links = await self.find_links(response) if is_readable(response) else []
+            links = self._with_session(lease.url, links)
             # Links before the page: they are finished together, when the page is through.
             lease.found = self._candidates(lease.url, links)
             urls = [link.url for link in links]
@@ -171,6 +174,18 @@ class SiteSpider(CrawlSpider):
             links = rule.link_extractor.extract_links(cast("HtmlResponse", response))
             cast("ProcessLinks", rule.process_links)(links)
         return self._links
+
+    def _with_session(self, page: str, links: list[Link]) -> list[Link]:
+        """The links with the page's own session, each URL once."""
+        kept = self._sessions.kept(page, [link.url for link in links])
+        if not kept:
+            return links
+        by_url: dict[str, Link] = {}
+        for link in links:
+            link.url = kept.get(link.url, link.url)
+            known = by_url.setdefault(link.url, link)
+            known.nofollow = known.nofollow and link.nofollow
+        return list(by_url.values())
 
     def admit_links(self, links: list[Link]) -> list[Link]:
         """Keep the links for the frontier. None becomes a Request: it makes them when due."""

@@ -35,6 +35,7 @@ REAL: dict[str, Any] = {
         ("calendar-query", "/calendar?date=2026-11-16"),
         ("facets", "/shop?brand=1&color=1&size=1"),
         ("sessions", "/s/page-1?zenid=0123456789abcdef0123456789abcdef"),
+        ("visits", "/v/page-1?visit=1234567"),
         ("relative", "/more/"),
         ("relative-files", "/more/index.html"),
         ("filters", "/list"),

@@ -6,6 +6,7 @@ archive           no trap: /archive/2017/01/01/story, for all days of a year
 calendar-query    the same as /calendar?date=2026-11-16
 facets            /shop?brand=1&color=2&size=3: eight filters of nine values, in any combination
 sessions          /s/page-1?zenid=…: twenty pages, with another session at every request
+visits            /v/page-1?visit=…: the same with a short number, and pages with a single link
 relative          /more/more/…: six links that grow by being relative
 relative-files    /more/more/index.html: the same, with files
 filters           /list?brand=1&color=2: four filters of ten values, from none on; /list/12345 too
@@ -42,6 +43,8 @@ def fields_of(kind: str, target: str) -> Fields | None:
         return {"links": [*_facets(dict(parse_qsl(query)))]}
     if kind == "sessions" and path.startswith("/s/page-"):
         return {"links": [*_sessions(target)]}
+    if kind == "visits" and path.startswith("/v/page-"):
+        return {"links": _visits(int(path[8:]), int(_digest(target), 16) % 10**6 + 10**6)}
     if kind == "relative" and path.startswith("/more/"):
         return {"links": [f"{name}/" for name in GROWING]}
     if kind == "relative-files" and path.startswith("/more/"):
@@ -102,6 +105,11 @@ def _facets(chosen: dict[str, str]) -> list[str]:
 def _sessions(target: str) -> list[str]:
     session = _digest(target)
     return [f"/s/page-{number}?zenid={session}" for number in range(1, 21)]
+
+
+def _visits(page: int, visit: int) -> list[str]:
+    pages = range(1, 21) if page < 10 else [1]
+    return [f"/v/page-{number}?visit={visit}" for number in pages]
 
 
 def _filters(path: str, chosen: dict[str, str]) -> list[str]:
