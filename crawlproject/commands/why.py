@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from crawlproject.commands.account import Account
     from crawlproject.urls.canonical import Canonicalizer
 
+# ``mailto:someone``, but neither ``localhost:8000`` nor ``example.com:443``.
+_other_scheme = re.compile(r"[A-Za-z][A-Za-z0-9+-]*:(?!\d)").match
 # Hosts that are named when a path may be on several.
 _CHOICES = 5
 
@@ -108,7 +111,7 @@ def _known_one(questions: Questions, meant: list[str], canonicalize: Canonicaliz
 def canonical_spellings(asked: str, canonicalize: Canonicalizer) -> list[str]:
     """What a URL may mean: without a scheme, both of them."""
     urls = [asked]
-    if "://" not in asked:
+    if "://" not in asked and not _other_scheme(asked):
         host = asked.partition("/")[0].partition(":")[0]
         schemes = ("http", "https") if is_internal(host) else ("https", "http")
         urls = [f"{scheme}://{asked}" for scheme in schemes]

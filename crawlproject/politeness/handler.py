@@ -18,7 +18,7 @@ Meta keys written: ``fetch_ended``.
 from __future__ import annotations
 
 import asyncio
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import aiohttp
@@ -87,16 +87,20 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         # Not that of the class between: its session is another.
         BaseStreamingDownloadHandler.__init__(self, crawler)
         self._ssl_context = _make_ssl_context(crawler.settings)
+
+    # Made when it is needed: ``scrapy shell`` has no loop that runs before.
+    @cached_property
+    def _session(self) -> aiohttp.ClientSession:  # type: ignore[override]
         connector = aiohttp.TCPConnector(
             local_addr=self._bind_address,
             # The gate knows who may be asked, and by how many at once.
             limit=0,
-            resolver=GuardedResolver(crawler),
+            resolver=GuardedResolver(self.crawler),
             ttl_dns_cache=_DNS_SECONDS,
         )
         loop = asyncio.get_running_loop()
         connector._factory = cast("Any", partial(_TimedProtocol, loop=loop))
-        self._session = aiohttp.ClientSession(
+        session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
@@ -107,7 +111,12 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
             max_field_size=_LONGEST_HEADER,
             max_headers=_MOST_HEADERS,
         )
-        self._session._retry_connection = False
+        session._retry_connection = False
+        return session
+
+    async def close(self) -> None:
+        if "_session" in vars(self):
+            await self._session.close()
 
     async def _read_response(self, response: _ClientResponse, request: Request) -> Response:
         downloader = self.crawler.engine.downloader

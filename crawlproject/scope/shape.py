@@ -72,8 +72,8 @@ _year = re.compile(r"(?:1[89]|[2-9]\d)\d\d", re.ASCII).fullmatch
 _count = re.compile(r"(?:[-+]|%2B)?\d{1,4}", re.ASCII).fullmatch
 _week = re.compile(r"[wW][0-5]\d", re.ASCII).fullmatch
 _id_value = re.compile(rf"\d{{{_SMALL_DIGITS + 1},}}(?![A-Za-z\d])", re.ASCII).match
-# Seconds or milliseconds since 1970, from 2001 to 2033.
-_timestamp = re.compile(r"1\d{9}(?:\d{3})?", re.ASCII).fullmatch
+# Seconds or milliseconds since 1970, from 2001 to 2128.
+_timestamp = re.compile(r"[1-4]\d{9}(?:\d{3})?", re.ASCII).fullmatch
 _list_separators = re.compile(r",|%2C|%7C").findall
 _pieces = re.compile(r",|%2C|%7C|\+|%20").split
 _separators = re.compile("[&;]").split

@@ -431,6 +431,7 @@ def test_the_directory_may_be_the_setting(capfd: CapFd, tmp_path: Path) -> None:
         (["https://x", "@", "--jsno"], "unknown option '--jsno'; did you mean --json?"),
         (["https://x", "@", "-z"], "unknown option '-z'; --help lists the options"),
         (["ftp://x", "@"], "URL: not a crawlable URL: 'ftp://x'"),
+        (["mailto:a@b", "@"], "URL: not a crawlable URL: 'mailto:a@b'"),
         (["@", "https://x"], "URL: '@' is a directory: give URL CRAWLDIR [options]"),
         (["https://x", "@/no"], "there is no crawl in '@/no'"),
         (["https://x", "@/foreign"], "'@/foreign/crawl.db' is damaged, or no crawl database"),

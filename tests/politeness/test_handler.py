@@ -12,12 +12,15 @@ from scrapy import signals
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.spiders.site import SiteSpider
-from tests.crawling import crawl_site
+from tests.crawling import crawl_site, scrapy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
+    from pathlib import Path
 
     from scrapy import Request
+
+    from tests.site.fixture import Site
 
     Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -115,3 +118,10 @@ async def test_a_request_without_a_body_announces_none() -> None:
     assert b"content-length" not in get.lower()
     assert b"content-length: 4\r\n" in post.lower()
     assert post.endswith(b"\r\n\r\ntext")
+
+
+def test_scrapys_shell_fetches_with_it(site: Callable[..., Site], tmp_path: Path) -> None:
+    server = site({"pages": {"/": {"title": "At home"}}})
+    code = "response.css('title::text').get()"
+    done = scrapy("shell", server.url(), "-c", code, cwd=tmp_path)
+    assert (done.returncode, done.stdout.strip()) == (0, "At home"), done.stderr
