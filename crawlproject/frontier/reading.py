@@ -78,9 +78,15 @@ class Reader:
             f"WHERE {_IS_PAGE} "
             "UNION ALL SELECT page, 1, id FROM items WHERE page IS NOT NULL ORDER BY 1, 2, 3"
         )
+        (has_redirects,) = self.database.execute(
+            "SELECT EXISTS (SELECT 1 FROM urls WHERE target IS NOT NULL)"
+        ).fetchone()
         for _, same in groupby(rows, key=itemgetter(0)):
             *_, (_, is_item, number) = same
-            yield self._item(number) if is_item else (PAGE, self._page(number, with_links))
+            if is_item:
+                yield self._item(number)
+            else:
+                yield PAGE, self._page(number, with_links, has_redirects)
 
     def others(self) -> Iterator[tuple[str, Record]]:
         """The items that are no pages, sorted by their text."""
@@ -141,7 +147,7 @@ class Reader:
         row = self.database.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
 
-    def _page(self, number: int, with_links: bool) -> Record:
+    def _page(self, number: int, with_links: bool, has_redirects: bool) -> Record:
         url, depth, hops, referrer, text, links = self.database.execute(
             "SELECT u.url, u.depth, u.hops, u.referrer, p.record, p.links "
             "FROM pages p JOIN urls u USING (id) WHERE p.id = ?",
@@ -156,7 +162,9 @@ class Reader:
             record["outlinks"] = packed if inline is None else len(inline)
         record["depth"] = depth
         record["referrer"] = None if referrer is None else self.url_of(referrer)
-        record["redirected_from"] = list(sources_of(Node(number, url, Way(depth, hops)), self))
+        record["redirected_from"] = []
+        if has_redirects:
+            record["redirected_from"] += sources_of(Node(number, url, Way(depth, hops)), self)
         return record
 
     def _item(self, number: int) -> tuple[str, Record]:

@@ -303,7 +303,7 @@ def test_who_comes_nearer_by_a_redirect_has_its_turn_before_those_behind(killed:
         assert sorted(pages) == ["p0", "p1", "p11", "p3", "p4", "p5"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     web=webs(with_nofollow=True),
     seed=st.integers(0, 10**6),
