@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import pytest
 from scrapy import Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
-    import pytest
     from scrapy.crawler import Crawler
 
     from tests.site.fixture import Site
@@ -51,6 +51,16 @@ class Own(Spider):
         elif path.endswith("?bad-errback"):
             kwargs["errback"] = self.failed_badly
         return Request(self.site + path, **kwargs)  # type: ignore[attr-defined]
+
+    def several(self, response: Response) -> Iterator[Any]:
+        yield {"got": "one"}
+        yield self.request("/behind")
+        yield {"got": "two"}
+        raise ValueError("a bug of the spider's")
+
+    async def several_in_time(self, response: Response) -> AsyncIterator[Any]:
+        for output in self.several(response):
+            yield output
 
     def plain(self, response: Response) -> Iterator[Any]:
         yield {"got": path_of(response.url)}
@@ -502,3 +512,15 @@ async def test_a_page_that_is_asked_for_again_is_one_page_under_its_own_url(
     pages = json.loads(output.read_text())["pages"]
     assert [path_of(page["url"]) for page in pages] == ["/", "/a", "/own"]
     assert not any("#" in page["url"] for page in pages)
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+@pytest.mark.parametrize("path", ["/several", "/several-in-time"])
+@deferred_f_from_coro_f
+async def test_what_a_callback_yields_before_it_fails_is_kept_in_its_order(
+    site: SiteFactory, tmp_path: Path, at_once: int, path: str
+) -> None:
+    crawled = await crawl(site({"default": {}}), tmp_path, [path], CONCURRENT_ITEMS=at_once)
+    assert [item["got"] for item in crawled.items] == ["one", "two", "/behind"]
+    assert crawled.stats["spider_exceptions/ValueError"] == 1
+    assert crawled.stats["finish_reason"] == "finished"
