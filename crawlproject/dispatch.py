@@ -54,7 +54,7 @@ class Signals(SignalManager):
                     )
             except quiet:
                 answer = Failure()  # type: ignore[no-untyped-call]
-            except Exception:
+            except Exception:  # a team's receiver may raise anything, and the others are called
                 answer = Failure()  # type: ignore[no-untyped-call]
                 _report(receiver, named)
             answers.append((receiver, answer))

@@ -69,6 +69,7 @@ PURE = (
     "scope/scope.py",
     "scope/internal.py",
     "scope/traps.py",
+    "scope/dates.py",
     "scope/shape.py",
     "frontier/base.py",
     "frontier/hosts.py",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlproject.scope.shape import is_small_number
+from crawlproject.scope.dates import is_small_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

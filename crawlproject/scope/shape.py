@@ -41,39 +41,35 @@ from enum import Enum, auto
 from functools import lru_cache
 from typing import NamedTuple
 
+from crawlproject.scope.dates import (
+    COUNTED,
+    FIELDS,
+    IS_NAME,
+    MONTHLY,
+    SMALL_DIGITS,
+    TIMES,
+    YEAR_AND_MONTH,
+    YEARS,
+    is_at_most,
+    is_count,
+    is_date_value,
+    is_month_value,
+    is_plain_month,
+    is_timestamp,
+    is_year,
+    read_path,
+    segment_parts,
+    words,
+)
 from crawlproject.urls.canonical import host_of, name_of
 
 # How many parts of a URL must vary.
 _MANY = 3
-# A longer number is an ID.
-_SMALL_DIGITS = 4
 _TOKEN_LENGTH = 16
 _SHORT_TOKEN = 8
 _TOKEN_LETTERS = 12
 
-_DATE = (
-    r"(?:(?:1[89]|2[01])\d\d(?P<a>[-._/:]|%2F)(?:0?\d|1[0-2])(?P=a)(?:[0-2]?\d|3[01])"
-    r"|(?:[0-2]?\d|3[01])(?P<b>[-._/:]|%2F)(?:[0-2]?\d|3[01])(?P=b)(?:1[89]|2[01])\d\d"
-    r"|(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))"
-)
-_YEAR = r"(?:1[89]|2[01])\d\d"
-_MONTH = rf"(?:{_YEAR}(?:[-._](?:0?[1-9]|1[0-2])|-?[wW][0-5]\d)|(?:0[1-9]|1[0-2])[-.]{_YEAR})"
-_FILE_TYPE = r"(?:\.[a-z]{3,5})?"
-_TIME_OF_DAY = r"(?:(?:[T+_-]|%20)[\dTZ:.+%A-F-]*(?:[AP]M)?)?"
-
-_date_segment = re.compile(_DATE + _FILE_TYPE, re.ASCII).fullmatch
-_month_segment = re.compile(_MONTH + _FILE_TYPE, re.ASCII).fullmatch
-_number_segment = re.compile(rf"(\d+){_FILE_TYPE}", re.ASCII).fullmatch
-_date_value = re.compile(_DATE + _TIME_OF_DAY, re.ASCII).fullmatch
-_month_value = re.compile(_MONTH, re.ASCII).fullmatch
-_plain_month = re.compile(rf"{_YEAR}(?:0[1-9]|1[0-2])", re.ASCII).fullmatch
-# Where it is called a year, or stands beside the name of a month, it may be in the far future.
-_year = re.compile(r"(?:1[89]|[2-9]\d)\d\d", re.ASCII).fullmatch
-_count = re.compile(r"(?:[-+]|%2B)?\d{1,4}", re.ASCII).fullmatch
-_week = re.compile(r"[wW][0-5]\d", re.ASCII).fullmatch
-_id_value = re.compile(rf"\d{{{_SMALL_DIGITS + 1},}}(?![A-Za-z\d])", re.ASCII).match
-# Seconds or milliseconds since 1970, from 2001 to 2128.
-_timestamp = re.compile(r"[1-4]\d{9}(?:\d{3})?", re.ASCII).fullmatch
+_id_value = re.compile(rf"\d{{{SMALL_DIGITS + 1},}}(?![A-Za-z\d])", re.ASCII).match
 _list_separators = re.compile(r",|%2C|%7C").findall
 _pieces = re.compile(r",|%2C|%7C|\+|%20").split
 _separators = re.compile("[&;]").split
@@ -82,42 +78,20 @@ _path_params = re.compile(r";([^;/]+)").findall
 _session_segment = re.compile(r"/\((?:[A-Z]\([0-9A-Za-z]{24}\))+\)/").search
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_MONTHS = _words(
-    "jan feb mar apr may jun jul aug sep sept oct nov dec january february march april june "
-    "july august september october november december"
-)
-# Which view of a calendar: they stand between its numbers and after them.
-_VIEWS = _words("- agenda calendar date day default events index list month today view week year")
-# What a date is made of, and how large it gets. The name of a month is as good as its number.
-_YEARS = _words("jahr y year yr yyyy")
-_FIELDS = {
-    **dict.fromkeys(_words("m mm mo mon monat month"), 12),
-    **dict.fromkeys(_words("d day dd mday tag"), 31),
-    **dict.fromkeys(_words("kw w week wk woche"), 53),
-}
-# They may be counted from today on, too. A series may have a week 200, but no week -3.
-_COUNTED = _words("day monat month tag week woche")
-_MONTHLY = _words("monat month")
-_YEAR_AND_MONTH = _words("date m month period ym yearmonth yyyymm")
 # What is shown, where other parameters say how. Whatever ends in 'id' is one too.
-_NAMING = _words(
+_NAMING = words(
     "act action article board cmd commit controller do doc document entry f file forum hl image "
     "img item key lang language locale mod module news op option post product record route "
     "section sku slug t task thread title topic video view"
 )
-_CHECKSUMS = _words("chash checksum h hash itok md5 rev sig signature v ver version")
-_SEARCHES = _words("keyword keywords q query s search search_query searchterm searchword")
+_CHECKSUMS = words("chash checksum h hash itok md5 rev sig signature v ver version")
+_SEARCHES = words("keyword keywords q query s search search_query searchterm searchword")
 # Which part of a list: it has as many as the list is long.
-_PAGES = _words(
+_PAGES = words(
     "cursor limitstart offset p page page_no pageno pagenum pagenumber paged pg skip start"
 )
-_SESSIONS = _words("sess sess_id sessid")
-_RANDOM = _words("_ cachebuster nocache rand random rnd")
-_TIMES = _words("date day end from month start t time timestamp to ts week when")
+_SESSIONS = words("sess sess_id sessid")
+_RANDOM = words("_ cachebuster nocache rand random rnd")
 
 
 class Shape(NamedTuple):
@@ -135,7 +109,7 @@ def shape_of(url: str) -> Shape | None:
     is_odd = ";" in location or "/(" in location
     # What most URLs are: a path that ends in a name.
     last = location.removesuffix("/").rpartition("/")[2]
-    is_plain = _segment_parts(last) == _IS_NAME
+    is_plain = segment_parts(last) == IS_NAME
     if is_plain and not query and not is_odd:
         return _tags(url, last) if "+" in last or "," in last else None
     path = location.split("/", 3)[3]
@@ -147,10 +121,6 @@ def shape_of(url: str) -> Shape | None:
         path = "/".join(segment.partition(";")[0] for segment in path.split("/"))
         is_plain = False
     return _shape(url, path, params, is_plain)
-
-
-def is_small_number(segment: str) -> bool:
-    return len(segment) <= _SMALL_DIGITS and segment.isdecimal()
 
 
 def _shape(url: str, path: str, params: list[str], is_plain: bool) -> Shape | None:
@@ -176,7 +146,7 @@ def _shape(url: str, path: str, params: list[str], is_plain: bool) -> Shape | No
     alone = _alone(url, params, filters)
     if is_plain and varying < _MANY and not dates and not alone:
         return None
-    read = _read_path(path)
+    read = read_path(path)
     varying += read.parts
     is_date = 0 < varying == dates + read.parts * read.is_date
     if varying >= _MANY or is_date:
@@ -216,94 +186,6 @@ def _parts_of_list(text: str) -> list[str]:
     return pieces if len(pieces) > 1 and all(pieces) else []
 
 
-class _Path(NamedTuple):
-    kept: str
-    parts: int
-    is_date: bool = False
-
-
-def _read_path(path: str) -> _Path:
-    """The beginning of a path that stays, and how many parts vary."""
-    segments = path.removesuffix("/").split("/")
-    counts = [_segment_parts(segment) for segment in segments]
-    start = len(segments)
-    while start and counts[start - 1] != _IS_NAME:
-        start -= 1
-    numbers = [index for index in range(start, len(segments)) if counts[index]]
-    if not numbers:
-        return _Path(path, 0)
-    parts = sum(counts[start:])
-    kept = numbers[0]
-    largest = _FIELDS["week" if "week" in segments else "month"]
-    is_date = parts > len(numbers) or _is_date([segments[index] for index in numbers], largest)
-    if not is_date:
-        # The first says which album, which board: a name, though a number.
-        parts -= 1
-        kept += 1
-        is_date = len(numbers) > 2 and _is_date([segments[index] for index in numbers[1:]], largest)
-    if parts == 0:
-        return _Path(path, 0)
-    return _Path("".join(f"{segment}/" for segment in segments[:kept]), parts, is_date)
-
-
-# What a segment is, where it is not so many parts that vary (0: the view of a calendar).
-_IS_NAME = -1
-
-
-def _segment_parts(segment: str) -> int:
-    if segment[:1].isdecimal():
-        return _number_parts(segment)
-    word = segment.partition(".")[0].lower()
-    if word in _VIEWS:
-        return 0
-    if word in _MONTHS or _week(word):
-        return 1
-    first, dash, rest = word.partition("-")
-    if not dash or not rest[:1].isdecimal():
-        return _IS_NAME
-    if first in _MONTHS:
-        return 2 if _year(rest) else _IS_NAME
-    # ``/day-2026-11-16``
-    return _number_parts(rest) if first in _VIEWS and not rest.isdecimal() else _IS_NAME
-
-
-@lru_cache(maxsize=4_096)
-def _number_parts(segment: str) -> int:
-    if _date_segment(segment):
-        return 3
-    if _month_segment(segment) or _is_year_and_month(segment):
-        return 2
-    number = _number_segment(segment)
-    if number is None:
-        return _IS_NAME
-    return 1 if len(number[1]) <= _SMALL_DIGITS else _IS_NAME
-
-
-def _is_year(number: int) -> bool:
-    return 1800 <= number < 2200
-
-
-def _is_year_and_month(segment: str) -> bool:
-    year, _, month = segment.partition(".")[0].lower().partition("-")
-    return month in _MONTHS and bool(_year(year))
-
-
-def _is_date(segments: list[str], largest: int) -> bool:
-    """Whether segments are year, month and so on, or day, month, year, or month and year.
-
-    ``largest``: of what stands beside the year.
-    """
-    numbers = [int(found[1]) if (found := _number_segment(name)) else 1 for name in segments]
-    if _is_year(numbers[0]):
-        return all(number <= largest for number in numbers[1:2])
-    if not _is_year(numbers[-1]):
-        return False
-    if len(numbers) == 2:
-        # Not of a board and its threads.
-        return numbers[0] <= largest and len(segments[0]) > 1
-    return len(numbers) == 3 and max(numbers[:2]) <= 31
-
-
 class _Kind(Enum):
     VARIES = auto()
     # It varies too, and is a day or a month.
@@ -328,36 +210,30 @@ def _read_param(param: str) -> tuple[_Kind, int]:
     if is_token(value):
         is_session = "sess" in word or "token" in word or word.endswith(("sid", "zenid"))
         return (_Kind.FIXED if says_what and not is_session else _Kind.SESSION), 0
-    if word in _RANDOM and len(value) > _SMALL_DIGITS:
+    if word in _RANDOM and len(value) > SMALL_DIGITS:
         return _Kind.SESSION, 0
     if word in _SESSIONS and len(value) >= _SHORT_TOKEN:
         return _Kind.SESSION, 0
-    if word in _YEAR_AND_MONTH and _plain_month(value):
+    if word in YEAR_AND_MONTH and is_plain_month(value):
         return _Kind.DATE, 2
-    if (word in _TIMES and _timestamp(value)) or (not says_what and _date_value(value)):
+    if (word in TIMES and is_timestamp(value)) or (not says_what and is_date_value(value)):
         return _Kind.DATE, 3
     if _id_value(value) or says_what:
         return _Kind.FIXED, 0
     if word in _SEARCHES and not re.fullmatch(r"\d*|.*(?:/|%2F).*", value):
         return _Kind.VARIES, 3
-    if _month_value(value):
+    if is_month_value(value):
         return _Kind.DATE, 2
     if word in _PAGES:
         return _Kind.VARIES, 1
     last = word.rpartition("_")[2]
-    if last in _YEARS and _year(value):
+    if last in YEARS and is_year(value):
         return _Kind.YEAR, 1
-    if last in _FIELDS and _is_at_most(value, _FIELDS[last]):
+    if last in FIELDS and is_at_most(value, FIELDS[last]):
         return _Kind.FIELD, 1
-    if word in _COUNTED and _count(value) and (word in _MONTHLY or not value.isdecimal()):
+    if word in COUNTED and is_count(value) and (word in MONTHLY or not value.isdecimal()):
         return _Kind.DATE, 1
     return _Kind.FILTER, 1 + len(_list_separators(value))
-
-
-def _is_at_most(value: str, most: int) -> bool:
-    if value.lower() in _MONTHS:
-        return True
-    return is_small_number(value) and int(value) <= most
 
 
 def _word(name: str) -> str:

@@ -36,8 +36,9 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlproject.scope.dates import is_small_number
 from crawlproject.scope.growth import growing
-from crawlproject.scope.shape import is_small_number, shape_of
+from crawlproject.scope.shape import shape_of
 from crawlproject.urls.canonical import host_of
 
 if TYPE_CHECKING:
