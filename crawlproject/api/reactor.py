@@ -19,6 +19,10 @@ from twisted.python.threadable import isInIOThread
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# What stops each crawl that has not ended. The reactor's thread alone touches it.
+running: set[Callable[[], None]] = set()
+
+_IDLE_SECONDS = 0.02
 _lock = threading.Lock()
 _process = os.getpid()
 # Threads that are there for the reactor and its crawls; all others are the program's.
@@ -61,12 +65,14 @@ def _start() -> None:
     # Not a daemon: the interpreter waits for it to end, so that nothing runs while it goes
     # down. The other one sees to it that there is nothing to wait for.
     threading.Thread(target=_run, args=(started, failures), name="reactor").start()
+    threading.Thread(
+        target=_stop_at_last, args=(started,), name="reactor-stop", daemon=True
+    ).start()
     started.wait()
     if failures:
         raise RuntimeError(
             "crawl() can't run in this process any more: its reactor has been used and stopped"
         ) from failures[0]
-    threading.Thread(target=_stop_at_last, name="reactor-stop", daemon=True).start()
 
 
 def _run(started: threading.Event, failures: list[Exception]) -> None:
@@ -87,8 +93,9 @@ def _run(started: threading.Event, failures: list[Exception]) -> None:
             loop.close()
 
 
-def _stop_at_last() -> None:
+def _stop_at_last(started: threading.Event) -> None:
     """When all threads of the program have ended: any of them may still want to crawl."""
+    started.wait()
     threading.main_thread().join()
     while others := [
         thread
@@ -96,4 +103,18 @@ def _stop_at_last() -> None:
         if not thread.daemon and thread.is_alive() and not thread.name.startswith(_OURS)
     ]:
         others[0].join()
-    installed().callFromThread(installed().stop)
+    installed().callFromThread(_stop_all)
+
+
+def _stop_all() -> None:
+    for stop in tuple(running):
+        stop()
+    _stop_when_idle()
+
+
+def _stop_when_idle() -> None:
+    """Crawls that nobody reads any more end first: their temporary directories go with them."""
+    if running:
+        installed().callLater(_IDLE_SECONDS, _stop_when_idle)
+    else:
+        installed().stop()

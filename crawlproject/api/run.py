@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+import signal
+import threading
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,6 +24,7 @@ from crawlproject.spiders import arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from types import FrameType
 
     from scrapy.crawler import Crawler
 
@@ -96,9 +99,13 @@ def run(options: Options, *, with_content: bool) -> Iterator[Result]:
 def _results(options: Options, settings: Settings, with_content: bool) -> Iterator[Result]:
     crawl = _Crawl(options, settings, with_content)
     reactor.call(crawl.start)
+    # With contents the results are collected here, and Ctrl-C is ours at any moment;
+    # pages go to a loop of the caller's, which it may stop as any other.
+    always = _on_interrupt(crawl.stop) if with_content else nullcontext()
     try:
-        while isinstance(result := crawl.next(), Result):
-            yield result
+        with always:
+            while isinstance(result := crawl.next(), Result):
+                yield result
     finally:
         crawl.stop()
     if result.error is not None:
@@ -120,25 +127,23 @@ class _Crawl:
 
     def next(self) -> Result | End:
         """Ctrl-C ends the crawl; what is under way still comes."""
-        try:
-            result = self._results.get()
-        except KeyboardInterrupt:
-            self.stop()
-            result = self._results.get()
-        self._is_over = isinstance(result, End)
-        return result
+        with nullcontext() if self._wants_stop else _on_interrupt(self.stop):
+            return self._results.get()
 
     def stop(self) -> None:
         """Ask the crawl to end, if it has not. Nobody may be left to read its results."""
+        self._wants_stop = True
         if not self._is_over:
             reactor.call(self._stop)
 
     def start(self) -> None:
+        reactor.running.add(self._stop)
         task = asyncio.ensure_future(self._run())
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Future[None]) -> None:
         self._is_over = True
+        reactor.running.discard(self._stop)
         self._results.put(End(None if task.cancelled() else task.exception()))
 
     def _stop(self) -> None:
@@ -174,6 +179,26 @@ class _Crawl:
             content = _content(response) if self._with_content else None
             assert self._crawler is not None
             self._results.put(Result(item, content, frontier_of(self._crawler)))
+
+
+@contextmanager
+def _on_interrupt(stop: Callable[[], None]) -> Iterator[None]:
+    """Ctrl-C stops the crawl, a second one raises. A handler of the program's own stays."""
+    raises = signal.default_int_handler
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is not raises:
+        yield
+        return
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, raises)
+        stop()
+
+    signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, raises)
 
 
 def _content(response: Any) -> Any:

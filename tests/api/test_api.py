@@ -356,7 +356,7 @@ def test_it_runs_in_a_script_again_and_again_and_lets_it_end(tmp_path: Path) -> 
 
 
 INTERRUPTED = """
-import os, signal, threading
+import os, signal
 from crawlproject import crawl
 count = 0
 def get(url):
@@ -380,6 +380,32 @@ def test_ctrl_c_returns_what_there_is(tmp_path: Path) -> None:
         check=False,
     )
     assert (result.stdout, result.stderr) == ("True\n", "")
+
+
+LEFT = """
+from crawlproject import crawl_pages
+def get(url):
+    return "".join(f"<a href='/{n}'>x</a>" for n in range(500))
+pages = crawl_pages("https://lab.example/", http_get=get)
+for number, page in enumerate(pages):
+    if number == 3:
+        print("left")
+        break
+"""
+
+
+def test_a_crawl_that_nobody_reads_to_its_end_leaves_nothing_behind(tmp_path: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", LEFT],
+        cwd=PROJECT,
+        env=command_environment() | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "left\n", "")
+    assert not list(tmp_path.iterdir())
 
 
 def test_breadth_first_order_follows_the_links_of_the_page() -> None:
