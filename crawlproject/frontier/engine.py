@@ -1,20 +1,16 @@
-"""The one place that touches what Scrapy's engine keeps to itself."""
+"""What Scrapy's engine keeps to itself, and who asks it here (beside ``short_way``)."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from scrapy.utils.asyncgen import as_async_generator
-from scrapy.utils.defer import _schedule_coro, aiter_errback, iter_errback
+from scrapy.utils.defer import _schedule_coro
 
 if TYPE_CHECKING:
     from collections.abc import Set
 
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from twisted.python.failure import Failure
 
 
 def is_busy(crawler: Crawler, more: int) -> bool:
@@ -32,20 +28,6 @@ def requests_in_engine(crawler: Crawler) -> Set[Request]:
     """
     slot = crawler.engine._slot
     return frozenset() if slot is None else slot.inprogress
-
-
-def handle_outputs_in_turn(crawler: Crawler) -> None:
-    """With CONCURRENT_ITEMS=1, spare each page two tasks and the queue between them."""
-    scraper: Any = crawler.engine.scraper
-
-    async def handle(output: Any, request: Request, response: Response | Failure) -> None:
-        errback = aiter_errback if isinstance(output, AsyncIterator) else iter_errback
-        outputs: Any = errback(output, scraper.handle_spider_error, request, response)
-        async for one in as_async_generator(outputs):
-            await scraper._process_spidermw_output_async(one, response)
-
-    if scraper.concurrent_items == 1:
-        scraper.handle_spider_output_async = handle
 
 
 def stop(crawler: Crawler, reason: str) -> None:

@@ -26,10 +26,11 @@ from crawlproject.frontier import requests, use_frontier
 from crawlproject.frontier.base import LEASE, Candidate
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
-from crawlproject.frontier.engine import handle_outputs_in_turn, is_busy, stop, wake
+from crawlproject.frontier.engine import is_busy, stop, wake
 from crawlproject.frontier.leases import FETCH_STARTED, LeasesOut, check_wiring
 from crawlproject.frontier.opening import open_frontier
 from crawlproject.frontier.restore import NOT_KEPT
+from crawlproject.frontier.short_way import take_short_way
 from crawlproject.frontier.store import STARTED_AT
 from crawlproject.urls.dupefilter import CanonicalDupeFilter
 from crawlproject.urls.fingerprint import canonicalizer_from, identity
@@ -117,7 +118,7 @@ class FrontierScheduler(BaseScheduler):
     def open(self, spider: Spider) -> None:
         self._spider = spider
         self._loop = asyncio.get_running_loop()
-        handle_outputs_in_turn(self._crawler)
+        take_short_way(self._crawler)
         self._dupefilter.open()
         if self._frontier.recall(STARTED_AT) is None:
             self._frontier.remember(STARTED_AT, datetime.now(UTC).isoformat())

@@ -90,6 +90,17 @@ class GatedDownloader(Downloader):
         most = self.total_concurrency
         return most > 0 and (self.under_way >= most or len(self._answered) >= _LINE * most)
 
+    def fetch_async(self, request: Request) -> Coroutine[Any, Any, Response | Request]:
+        """As ``fetch``. It counts as active from now on, also before it is waited for."""
+        self.active.add(request)
+        return self._fetch(request)
+
+    async def _fetch(self, request: Request) -> Response | Request:
+        try:
+            return await self.middleware.download_async(self._enqueue_request, request)
+        finally:
+            self.active.remove(request)
+
     async def _enqueue_request(self, request: Request) -> Response:
         if not _has_turn(request):
             return await super()._enqueue_request(request)

@@ -1,0 +1,99 @@
+"""The short way through the engine, against Scrapy's own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.core.downloader import Downloader
+from scrapy.utils.defer import deferred_f_from_coro_f
+
+from crawlproject.frontier import scheduler
+from tests.frontier.test_own_requests import MEDDLED, WAYS, crawl, path_of, states
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pytest
+    from scrapy.crawler import Crawler
+
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
+
+HEARD = (
+    "request_reached_downloader",
+    "request_left_downloader",
+    "response_downloaded",
+    "response_received",
+    "item_scraped",
+    "item_dropped",
+    "item_error",
+    "spider_error",
+)
+
+
+class Listener:
+    """What was signalled, and of which page."""
+
+    heard: Counter[tuple[str, str]]
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Listener:
+        listener = cls()
+        listener.heard = Counter()
+        crawler.heard = listener.heard  # type: ignore[attr-defined]
+        for name in HEARD:
+            # Not weakly: nobody else keeps it.
+            crawler.signals.connect(listener.hear(name), getattr(signals, name), weak=False)
+        return listener
+
+    def hear(self, name: str) -> Callable[..., None]:
+        def hear(request: Any = None, response: Any = None) -> None:
+            about = request or getattr(response, "request", response)
+            self.heard[name, path_of(about.url)] += 1
+
+        return hear
+
+
+async def told(
+    server: Site, job: Path, caplog: pytest.LogCaptureFixture
+) -> tuple[Counter[Any], ...]:
+    caplog.clear()
+    crawled = await crawl(server, job, list(WAYS), EXTENSIONS={Listener: 1}, **MEDDLED)
+    counts = ("count", "downloader/", "item_", "spider_exceptions/", "finish_reason", "retry/")
+    stats = {name: value for name, value in crawled.stats.items() if name.startswith(counts)}
+    logged = Counter(
+        (record.name, record.levelname, record.getMessage().partition(" 0x")[0])
+        for record in caplog.records
+        if record.name.startswith("scrapy.core") and job.name not in record.getMessage()
+    )
+    return crawled.crawler.heard, Counter(stats), logged, Counter(map(str, states(job).items()))  # type: ignore[attr-defined]
+
+
+@deferred_f_from_coro_f
+async def test_the_same_is_called_signalled_logged_and_counted(
+    site: SiteFactory,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = site({"default": {}, "pages": {"/drop": {"drop": True}}})
+    ours = await told(server, tmp_path / "ours", caplog)
+    with monkeypatch.context() as patch:
+        patch.setattr(scheduler, "take_short_way", lambda crawler: None)
+        scrapys = await told(server, tmp_path / "scrapys", caplog)
+    assert all(ours)
+    assert ours == scrapys
+
+
+@deferred_f_from_coro_f
+async def test_a_downloader_of_a_teams_own_goes_scrapys_way(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"default": {}})
+    crawled = await crawl(server, tmp_path, ["/plain", "/raises"], DOWNLOADER=Downloader)
+    assert states(tmp_path) == {"/plain": ["done"], "/raises": ["failed"]}
+    assert crawled.stats["finish_reason"] == "finished"
