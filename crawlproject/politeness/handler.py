@@ -17,66 +17,27 @@ Meta keys written: ``fetch_ended``.
 
 from __future__ import annotations
 
-import asyncio
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import aiohttp
-from aiohttp.client_proto import ResponseHandler
 from scrapy.core.downloader.handlers._aiohttp import AiohttpDownloadHandler, _ClientResponse
 from scrapy.core.downloader.handlers._base_streaming import BaseStreamingDownloadHandler
 from scrapy.http import Headers
 from scrapy.utils.ssl import _make_ssl_context
 
-from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_ENDED
+from crawlproject.politeness.client import Client, TimedResponse
 from crawlproject.politeness.downloader import GatedDownloader
 from crawlproject.scope.resolver import GuardedResolver
 
 if TYPE_CHECKING:
-    from aiohttp.connector import Connection
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-# Bytes of a header, and their number: security policies grow long.
-_LONGEST_HEADER = 64 * 1024
-_MOST_HEADERS = 1024
 # Seconds for which an address is remembered.
 _DNS_SECONDS = 300
-
-
-class _TimedProtocol(ResponseHandler):
-    received_at = 0.0
-
-    def data_received(self, data: bytes) -> None:
-        # aiohttp calls it without data, too, to go on with what it has.
-        if data:
-            self.received_at = now()
-        super().data_received(data)
-
-    def connection_lost(self, exc: BaseException | None) -> None:
-        # The end of an answer that says nothing of its length.
-        self.received_at = now()
-        super().connection_lost(exc)
-
-
-class _TimedResponse(_ClientResponse):
-    # The connection is given back when the answer is complete; this stays.
-    protocol: _TimedProtocol
-
-    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        assert isinstance(connection.protocol, _TimedProtocol)
-        self.protocol = connection.protocol
-        # What came unasked before is not the end of this one.
-        self.protocol.received_at = now()
-        return await super().start(connection)
-
-
-class _Request(aiohttp.ClientRequest):
-    def update_body_from_data(self, body: Any, _stacklevel: int = 3) -> None:
-        # Even an empty one would be announced by a header and written by a task of its own.
-        super().update_body_from_data(body or None, _stacklevel)
 
 
 class PatientDownloadHandler(AiohttpDownloadHandler):
@@ -90,29 +51,16 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
 
     # Made when it is needed: ``scrapy shell`` has no loop that runs before.
     @cached_property
-    def _session(self) -> aiohttp.ClientSession:  # type: ignore[override]
-        connector = aiohttp.TCPConnector(
-            local_addr=self._bind_address,
-            # The gate knows who may be asked, and by how many at once.
-            limit=0,
-            resolver=GuardedResolver(self.crawler),
-            ttl_dns_cache=_DNS_SECONDS,
+    def _session(self) -> Client:  # type: ignore[override]
+        return Client(
+            aiohttp.TCPConnector(
+                local_addr=self._bind_address,
+                # The gate knows who may be asked, and by how many at once.
+                limit=0,
+                resolver=GuardedResolver(self.crawler),
+                ttl_dns_cache=_DNS_SECONDS,
+            )
         )
-        loop = asyncio.get_running_loop()
-        connector._factory = cast("Any", partial(_TimedProtocol, loop=loop))
-        session = aiohttp.ClientSession(
-            connector=connector,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            request_class=_Request,
-            response_class=_TimedResponse,
-            skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
-            max_line_size=_LONGEST_HEADER,
-            max_field_size=_LONGEST_HEADER,
-            max_headers=_MOST_HEADERS,
-        )
-        session._retry_connection = False
-        return session
 
     async def close(self) -> None:
         if "_session" in vars(self):
@@ -124,7 +72,7 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
             await downloader.stand_in_line()
         answer = await super()._read_response(response, request)
         # One that is not read to its end goes on until its connection is closed.
-        if isinstance(response, _TimedResponse) and response.content.is_eof():
+        if isinstance(response, TimedResponse) and response.content.is_eof():
             request.meta[FETCH_ENDED] = response.protocol.received_at
         return answer
 

@@ -358,6 +358,8 @@ def test_it_runs_in_a_script_again_and_again_and_lets_it_end(tmp_path: Path) -> 
 INTERRUPTED = """
 import os, signal
 from crawlproject import crawl
+# A shell lets what it starts in the background ignore Ctrl-C, and the tests may be.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 count = 0
 def get(url):
     global count
