@@ -21,15 +21,17 @@ if TYPE_CHECKING:
 
     SiteFactory = Callable[..., Site]
 
-OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+# What is written as it is ends with its connection: it is not to be used again.
+CLOSE = "Connection: close\r\n"
+OK = f"HTTP/1.1 200 OK\r\n{CLOSE}Content-Length: 2\r\n\r\nhi"
 PAGES: dict[str, dict[str, Any]] = {
     "/": {"links": ["/a"], "headers": {"Set-Cookie": "a=1", "X-Long": "x" * 20_000}},
     "/chunked": {"body": "x" * 200_000, "chunked": True},
     "/missing": {"status": 404},
     "/moved": {"redirect": "/"},
     "/slow": {"delay": 0.2},
-    "/empty": {"raw": "HTTP/1.1 204 No Content\r\n\r\n"},
-    "/unchanged": {"raw": "HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n"},
+    "/empty": {"raw": f"HTTP/1.1 204 No Content\r\n{CLOSE}\r\n"},
+    "/unchanged": {"raw": f"HTTP/1.1 304 Not Modified\r\n{CLOSE}Content-Length: 7\r\n\r\n"},
     "/first-continue": {"raw": f"HTTP/1.1 100 Continue\r\n\r\n{OK}"},
     "/old": {"raw": "HTTP/1.0 200 OK\r\n\r\nuntil it ends"},
     "/short": {"raw": "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhi"},
