@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from scrapy.http import HtmlResponse
-from scrapy.link import Link
 
 from crawlproject.failures import Verdict
 from crawlproject.frontier.base import LEASE
@@ -136,7 +135,7 @@ class CallerGatekeeper:
 class CallerSpider(SiteSpider):
     """The site spider, with ``extract_links`` as the link extractor."""
 
-    async def find_links(self, response: Response) -> list[Link]:
+    async def find_links(self, response: Response) -> dict[str, bool]:
         functions = _functions[self.crawler]
         if functions.extract_links is None:
             return await super().find_links(response)
@@ -148,10 +147,10 @@ class CallerSpider(SiteSpider):
             return [str(url) for url in extract_links(content, response.url)]
 
         extract.__name__ = "extract_links"
-        urls: dict[str, None] = {}
+        urls: dict[str, bool] = {}
         for url in await functions.call(extract):
             try:
-                urls[self.canonicalize(url, response.url)] = None
+                urls[self.canonicalize(url, response.url)] = False
             except NotCrawlable:
                 continue
-        return [Link(url) for url in urls]
+        return urls

@@ -177,8 +177,8 @@ class Frontier(Protocol):
         How many came in: neither known nor skipped.
         """
 
-    def known(self, url: str) -> bool:
-        """Whether url has an entry. A screen: False may be wrong, True never is."""
+    def unknown(self, urls: Iterable[str]) -> list[str]:
+        """Those that have no entry. A screen: it may name some that have one, and misses none."""
 
     def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
         """Judge the URLs skipped for ``reason`` again, and say how many came in."""

@@ -131,21 +131,27 @@ class Commits(Queues):
         return links
 
     def _offer_links(self, entry: Entry, found: list[Candidate]) -> list[int]:
-        get = self._store.get
+        store = self._store
         step = entry.way.step(entry)
-        links = []
-        for number, candidate in enumerate(found):
-            if number % _AT_ONCE == 0:
-                self._store.expect(link.url for link in found[number : number + _AT_ONCE])
-            child = get(candidate.url)
-            if child is None:
-                child = self._meet(candidate, step)
-                self._store.flush_if_large()
-            # Most links of a page lead where others have led before, and change nothing.
-            elif step < child.way or child.reason is not None or child.fewest_hops:
-                self._offer_again(child, candidate, step)
-            reason = candidate.reason
-            links.append(child.id << 1 | (reason is not None and is_of_link(reason)))
+        links: list[int] = []
+        for start in range(0, len(found), _AT_ONCE):
+            candidates = found[start : start + _AT_ONCE]
+            children = store.expect([candidate.url for candidate in candidates])
+            generation = store.generation
+            is_current = True
+            for candidate, expected in zip(candidates, children, strict=True):
+                child = expected if is_current else store.get(candidate.url)
+                # What was new may have been met meanwhile, as when it is linked to twice.
+                if child is None and (child := store.cached(candidate.url)) is None:
+                    child = self._meet(candidate, step)
+                    store.flush_if_large()
+                    is_current = store.generation == generation
+                # Most links of a page lead where others have led before, and change nothing.
+                elif step < child.way or child.reason is not None or child.fewest_hops:
+                    self._offer_again(child, candidate, step)
+                    is_current = store.generation == generation
+                reason = candidate.reason
+                links.append(child.id << 1 | (reason is not None and is_of_link(reason)))
         return links
 
     def _keep_records(

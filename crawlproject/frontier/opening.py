@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 HOSTNAME, DOMAIN = "hostname", "domain"
 
+# How many more pages are committed at once where nobody goes on from what is committed.
+_UNHURRIED = 10
+
 
 # Crawl directories that were claimed when the command line was checked.
 _claimed: dict[Path, database.Claim] = {}
@@ -72,8 +75,9 @@ def _open_temporary(crawler: Crawler) -> Frontier:
     except OSError as error:
         return _dead(crawler, f"no temporary directory can be made: {error.strerror}")
     try:
-        # Nobody goes on from there, so nothing is spent on a power failure.
-        frontier = _frontier(database.connect(folder, is_lasting=False), crawler)
+        # Nobody goes on from there, so nothing is spent on a power failure, nor on a kill.
+        connection = database.connect(folder, is_lasting=False)
+        frontier = _frontier(connection, crawler, is_lasting=False)
     except (sqlite3.Error, OSError) as error:
         frontier = _dead(crawler, f"{str(folder)!r} can't be written: {error}")
     # Not when it is closed: whoever has crawled may still ask what was found.
@@ -88,8 +92,11 @@ def _dead(crawler: Crawler, problem: str) -> SqliteFrontier:
     return frontier
 
 
-def _frontier(connection: sqlite3.Connection, crawler: Crawler) -> SqliteFrontier:
+def _frontier(
+    connection: sqlite3.Connection, crawler: Crawler, *, is_lasting: bool = True
+) -> SqliteFrontier:
     settings = crawler.settings
+    batch = settings.getint("FRONTIER_COMMIT_PAGES")
     scope = getattr(crawler.spider, "scope", None)
     return SqliteFrontier(
         connection,
@@ -106,7 +113,8 @@ def _frontier(connection: sqlite3.Connection, crawler: Crawler) -> SqliteFrontie
         seeds_first=settings.getbool("SCOPE_FOLLOW_SEED_REDIRECTS")
         and settings["SCOPE_MODE"] != "any"
         and len(settings.getlist("SEEDS")) > 1,
-        batch=settings.getint("FRONTIER_COMMIT_PAGES"),
+        batch=batch if is_lasting else _UNHURRIED * batch,
+        is_lasting=is_lasting,
         judge=None if scope is None else scope.reason,
     )
 

@@ -46,9 +46,10 @@ _LONG_SECONDS = 60.0
 class SqliteFrontier(Judging):
     """An engine of the contract in ``base.py``, on a database of ``database.py``.
 
-    ``batch`` pages at most are committed at once. ``capacity`` bounds the queue: at the
-    bound the links of finished pages wait, whole pages at a time, until the queue has room or
-    all of its hosts are held. Nothing is dropped. With a ``budget`` it is not kept.
+    ``batch`` pages at most are committed at once; where nothing ``is_lasting``, no fewer, whoever
+    asks for it. ``capacity`` bounds the queue: at the bound the links of finished pages wait,
+    whole pages at a time, until the queue has room or all of its hosts are held. Nothing is
+    dropped. With a ``budget`` it is not kept.
     ``seeds_first`` gives out no link before all seeds are done. ``budgets`` says which groups
     of pages a URL belongs to that have a budget of their own.
     """
@@ -68,6 +69,7 @@ class SqliteFrontier(Judging):
         max_redirects: int = 20,
         seeds_first: bool = False,
         batch: int = 1,
+        is_lasting: bool = True,
         judge: Callable[[str], str | None] | None = None,
         seen: Seen | None = None,
     ) -> None:
@@ -90,6 +92,7 @@ class SqliteFrontier(Judging):
         # A file that must stay there.
         self._file: Path | None = None
         self._batch = batch
+        self._is_lasting = is_lasting
         self._unbatched = 0
         # Hosts are numbered: those up to here are known to the store for good.
         self._committed_hosts = len(self._gate)
@@ -197,6 +200,7 @@ class SqliteFrontier(Judging):
         else:
             self._put_aside(entry, lease)
         self._commit_what_fits()
+        self._store.flush_if_large()
         self._unbatched += 1
         if self._unbatched >= self._batch:
             self.commit()
@@ -233,8 +237,12 @@ class SqliteFrontier(Judging):
 
     # --- what must not be forgotten
 
-    @guarded(None)
     def commit(self) -> None:
+        if self._is_lasting or self._unbatched >= self._batch:
+            self._commit()
+
+    @guarded(None)
+    def _commit(self) -> None:
         self._unbatched = 0
         if self._file is not None and not self._file.exists():
             self.fail(f"{str(self._file)!r} is gone")
@@ -256,7 +264,7 @@ class SqliteFrontier(Judging):
         self._file = file
 
     def close(self) -> None:
-        self.commit()
+        self._commit()
         with suppress(sqlite3.Error):
             # One file is left, unless somebody else reads it now.
             self._store.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -285,8 +293,8 @@ class SqliteFrontier(Judging):
 
     # --- what is known
 
-    def known(self, url: str) -> bool:
-        return self._store.holds(url)
+    def unknown(self, urls: Iterable[str]) -> list[str]:
+        return self._store.missing(urls)
 
     def exhausted(self) -> bool:
         if self.failure is not None:
@@ -307,7 +315,7 @@ class SqliteFrontier(Judging):
     def read(self) -> Reader:
         """What is known, page by page."""
         if self.failure is None:
-            self.commit()
+            self._commit()
         return Reader(self._store.database)
 
     def skips(self) -> Iterator[Skip]:

@@ -36,8 +36,9 @@ STARTED_AT = "started at"
 
 # Entries in each of the two generations of the cache.
 _HOT = 16_384
-# Entries that are changed but not flushed.
+# Entries that are changed but not flushed, and characters of pages.
 _CHANGES = 4_096
+_PAGES_LENGTH = 4 * 1024 * 1024
 
 # All characters escaped: a lone surrogate, which SQLite refuses, is text like any other.
 encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
@@ -48,6 +49,8 @@ class Store:
         self.database = database
         self._young: dict[str, Entry] = {}
         self._old: dict[str, Entry] = {}
+        # How often the young ones have become the old ones.
+        self.generation = 0
         # The same by their ids.
         self._young_ids: dict[int, Entry] = {}
         self._old_ids: dict[int, Entry] = {}
@@ -56,6 +59,7 @@ class Store:
         self._changed: dict[int, Entry] = {}
         self._hosts: dict[int, Host] = {}
         self._pages: list[tuple[int, str, bytes | None]] = []
+        self._pages_length = 0
         self._items: list[tuple[int | None, str, str | None, str]] = []
         self._seen = seen or Seen()
         self._seen.add_all(row[0] for row in database.execute("SELECT fingerprint FROM urls"))
@@ -70,9 +74,10 @@ class Store:
 
     # --- entries
 
-    def holds(self, url: str) -> bool:
-        """Whether a URL is known, as far as that is known without a query."""
-        return url in self._young or url in self._old
+    def missing(self, urls: Iterable[str]) -> list[str]:
+        """Which URLs are not known, as far as that can be said without a query."""
+        young, old, pinned = self._young, self._old, self._pinned
+        return [url for url in urls if url not in young and url not in old and url not in pinned]
 
     def get(self, url: str) -> Entry | None:
         entry = self._young.get(url)
@@ -85,15 +90,30 @@ class Store:
             self._keep(entry)
         return entry
 
-    def expect(self, urls: Iterable[str]) -> None:
-        """Look up in one go what is about to be asked for."""
-        unknown = [
-            url
-            for url in urls
-            if url not in self._young and url not in self._old and url not in self._pinned
-        ]
-        if unknown:
-            self._look_up(unknown)
+    def cached(self, url: str) -> Entry | None:
+        """The entry of a URL, as far as it is in memory."""
+        return self._young.get(url) or self._old.get(url) or self._pinned.get(url)
+
+    def expect(self, urls: list[str]) -> list[Entry | None]:
+        """The entries of some URLs, fewer than the cache holds; None for those that are new.
+
+        Another object may stand for one of them when there is another ``generation``.
+        """
+        young = self._young
+        entries = [young.get(url) for url in urls]
+        missing = []
+        for place, entry in enumerate(entries):
+            if entry is None:
+                if (known := self.cached(urls[place])) is None:
+                    missing.append(place)
+                else:
+                    entries[place] = known
+                    self._keep(known)
+        if missing:
+            self._look_up([urls[place] for place in missing])
+            for place in missing:
+                entries[place] = self.cached(urls[place])
+        return entries
 
     def by_id(self, number: int) -> Entry:
         if (new := self._new.get(number)) is not None:
@@ -127,7 +147,7 @@ class Store:
             self._pinned[entry.url] = entry
 
     def flush_if_large(self) -> None:
-        if len(self._new) + len(self._changed) > _CHANGES:
+        if len(self._new) + len(self._changed) > _CHANGES or self._pages_length > _PAGES_LENGTH:
             self.flush()
 
     def redirect(self, entry: Entry, target: Entry) -> None:
@@ -186,8 +206,7 @@ class Store:
             self._fields.update(record)
             added = sorted(self._fields.difference(PAGE_FIELDS))
             self.remember(ADDED_FIELDS, encode(added))
-        packed = None if links is None else array("I", links).tobytes()
-        self._pages.append((entry.id, encode(record), packed))
+        self._keep_page(entry, encode(record), links)
 
     def add_item(self, entry: Entry | None, kind: str, page: str | None, record: Record) -> None:
         page = page and encodable(page)
@@ -204,7 +223,12 @@ class Store:
 
     def add_links(self, entry: Entry, links: list[int]) -> None:
         """Keep the links of a page that is not to be shown."""
-        self._pages.append((entry.id, "", array("I", links).tobytes()))
+        self._keep_page(entry, "", links)
+
+    def _keep_page(self, entry: Entry, record: str, links: list[int] | None) -> None:
+        packed = None if links is None else array("I", links).tobytes()
+        self._pages.append((entry.id, record, packed))
+        self._pages_length += len(record) + len(packed or b"")
 
     def put_answer(self, entry: Entry, text: str) -> int:
         self.begin()
@@ -318,6 +342,7 @@ class Store:
         if self._pages:
             self.database.executemany("INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", self._pages)
             self._pages.clear()
+            self._pages_length = 0
         if self._items:
             self.database.executemany(
                 "INSERT INTO items (url, kind, page, record) VALUES (?, ?, ?, ?)", self._items
@@ -331,6 +356,7 @@ class Store:
         if len(self._young) > _HOT:
             self._old, self._young = self._young, {}
             self._old_ids, self._young_ids = self._young_ids, {}
+            self.generation += 1
 
     def _look_up(self, urls: list[str]) -> None:
         """Take what is known of some URLs into the cache."""

@@ -12,7 +12,7 @@ from crawlproject.frontier.leases import FETCH_MS
 from crawlproject.items import Page
 from crawlproject.urls.canonical import NotCrawlable
 from crawlproject.urls.directives import robots_directives
-from crawlproject.urls.document import base_url, document
+from crawlproject.urls.document import base_url, telling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,30 +73,23 @@ def read_page(
 
 def _title(response: Response) -> str | None:
     # The first one of HTML: pictures have titles too.
-    node = next(
-        (
-            node
-            for node in document(response).css("title")
-            if node.parent is None or node.parent.tag in _TITLE_PARENTS
-        ),
-        None,
-    )
-    if node is None:
-        return None
-    title = " ".join(_CONTROL.sub(" ", node.text()).split())
-    return title[:MAX_TITLE_LENGTH] or None
+    for _, _, node in telling(response, "title"):
+        if node.parent is None or node.parent.tag in _TITLE_PARENTS:
+            title = " ".join(_CONTROL.sub(" ", node.text()).split())
+            return title[:MAX_TITLE_LENGTH] or None
+    return None
 
 
 def _canonical(response: Response, url: str, canonicalize: Callable[..., str]) -> str | None:
     """Another page that this one names as the real one."""
-    node = document(response).css_first('link[rel~="canonical" i][href]')
-    if node is None:
-        return None
-    try:
-        canonical = canonicalize(node.attributes.get("href") or "", base_url(response))
-    except NotCrawlable:
-        return None
-    return canonical if canonical != url else None
+    for _, attributes, _ in telling(response, "link"):
+        if "href" in attributes and "canonical" in (attributes.get("rel") or "").lower().split():
+            try:
+                canonical = canonicalize(attributes["href"] or "", base_url(response))
+            except NotCrawlable:
+                return None
+            return canonical if canonical != url else None
+    return None
 
 
 def _header(response: Response, name: str) -> str:

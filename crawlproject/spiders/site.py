@@ -66,6 +66,7 @@ class SiteSpider(CrawlSpider):
         self.scope = scope
         self.canonicalize = canonicalize
         self._respects_nofollow = respects_nofollow
+        self._extractor = extractor
         self._redirects = redirects
         self._token = token
         self._sessions = Sessions()
@@ -150,12 +151,11 @@ class SiteSpider(CrawlSpider):
                 yield page
             return
         try:
-            links = await self.find_links(response) if is_readable(response) else []
+            links = await self.find_links(response) if is_readable(response) else {}
             links = self._with_session(lease.url, links)
             # Links before the page: they are finished together, when the page is through.
             lease.found = self._candidates(lease.url, links)
-            urls = [link.url for link in links]
-            page = read_page(response, lease, urls, self.canonicalize, self._token)
+            page = read_page(response, lease, list(links), self.canonicalize, self._token)
         except Exception as error:
             # Whatever a site sends, it costs one page at most.
             if not isinstance(error, Verdict):
@@ -164,28 +164,36 @@ class SiteSpider(CrawlSpider):
             yield self._failed(lease, error)
             return
         yield self._report(page, lease)
-        async for result in super().parse_with_rules(response, callback, cb_kwargs, follow=False):
-            yield result
+        if self._may_yield(callback):
+            results = super().parse_with_rules(response, callback, cb_kwargs, follow=False)
+            async for result in results:
+                yield result
 
-    async def find_links(self, response: Response) -> list[Link]:
-        """The links of an HTML page, in page order."""
+    def _may_yield(self, callback: Any) -> bool:
+        """Whether a callback, or what is made of its results, is a team's own."""
+        is_scrapys = getattr(callback, "__func__", callback) is CrawlSpider.parse_start_url
+        return not is_scrapys or type(self).process_results is not CrawlSpider.process_results
+
+    async def find_links(self, response: Response) -> dict[str, bool]:
+        """Where an HTML page links to, in page order, and whether not to follow."""
+        if type(self).admit_links is SiteSpider.admit_links:
+            return self._extractor.addresses(response)
         self._links = []
         for rule in self._rules:
             links = rule.link_extractor.extract_links(cast("HtmlResponse", response))
             cast("ProcessLinks", rule.process_links)(links)
-        return self._links
+        return {link.url: link.nofollow for link in self._links}
 
-    def _with_session(self, page: str, links: list[Link]) -> list[Link]:
+    def _with_session(self, page: str, links: dict[str, bool]) -> dict[str, bool]:
         """The links with the page's own session, each URL once."""
-        kept = self._sessions.kept(page, [link.url for link in links])
+        kept = self._sessions.kept(page, links)
         if not kept:
             return links
-        by_url: dict[str, Link] = {}
-        for link in links:
-            link.url = kept.get(link.url, link.url)
-            known = by_url.setdefault(link.url, link)
-            known.nofollow = known.nofollow and link.nofollow
-        return list(by_url.values())
+        found: dict[str, bool] = {}
+        for url, nofollow in links.items():
+            url = kept.get(url, url)
+            found[url] = found.get(url, True) and nofollow
+        return found
 
     def admit_links(self, links: list[Link]) -> list[Link]:
         """Keep the links for the frontier. None becomes a Request: it makes them when due."""
@@ -197,23 +205,19 @@ class SiteSpider(CrawlSpider):
         assert failure.value is not None
         yield self._failed(lease, failure.value)
 
-    def _candidates(self, page: str, links: list[Link]) -> list[Candidate]:
-        known = self.frontier.known
-        reason_of = self.scope.reason
-        reasons_here = self.scope.reasons_on(page, [link.url for link in links])
-        respects_nofollow = self._respects_nofollow
+    def _candidates(self, page: str, links: dict[str, bool]) -> list[Candidate]:
+        urls = list(links)
+        reasons = self.scope.reasons_on(page, urls)
+        if self._respects_nofollow:
+            reasons.update({url: NOFOLLOW for url, nofollow in links.items() if nofollow})
+        # What is known was let in before; what is not in scope is so on any page.
+        for url in self.frontier.unknown(urls):
+            reason = self.scope.reason(url)
+            if reason is not None:
+                reasons[url] = reason
         make = tuple.__new__
-        candidates = []
-        for link in links:
-            url = link.url
-            reason = None if known(url) else reason_of(url)
-            if reason is None and respects_nofollow and link.nofollow:
-                reason = NOFOLLOW
-            if reason is None and reasons_here:
-                reason = reasons_here.get(url)
-            # Candidate(url, reason), at a third of the cost.
-            candidates.append(make(Candidate, (url, reason, None)))
-        return candidates
+        # Candidate(url, reason), at a third of the cost.
+        return [make(Candidate, (url, reasons.get(url), None)) for url in urls]
 
     def _parse_redirect(self, response: Response, lease: Lease) -> Iterator[Page]:
         outcome = self._redirects.judge(response, lease)

@@ -7,17 +7,19 @@ the stricter word counts.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from scrapy.http import HtmlResponse
 
-from crawlproject.urls.document import document, reading_of
+from crawlproject.urls.document import reading_of, telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy.http import Response
 
+_USUAL_LENGTH = 200
 # Directives that carry a value, where ``name:`` does not name a crawler.
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
@@ -48,9 +50,9 @@ def _read_directives(response: Response, token: str | None) -> frozenset[str]:
     for header in response.headers.getlist("X-Robots-Tag"):
         found.update(_from_header(header.decode("latin-1").lower(), agents))
     if isinstance(response, HtmlResponse):
-        for node in document(response).tags("meta"):
-            attributes = node.attributes
-            if (attributes.get("name") or "").strip().lower() in agents:
+        for _, attributes, _ in telling(response, "meta"):
+            name = attributes.get("name")
+            if name and name.strip().lower() in agents:
                 found.update(_split(attributes.get("content") or ""))
     if "none" in found:
         found.discard("none")
@@ -76,9 +78,18 @@ def _from_header(value: str, agents: set[str]) -> Iterator[str]:
             yield from _split(directive)
 
 
-def _split(content: str) -> Iterator[str]:
+def _split(content: str) -> tuple[str, ...]:
+    return _split_usual(content) if len(content) <= _USUAL_LENGTH else _split_any(content)
+
+
+def _split_any(content: str) -> tuple[str, ...]:
+    directives = []
     for part in content.lower().split(","):
         name, colon, value = part.partition(":")
-        directive = f"{name.strip()}{colon}{value.strip()}"
-        if directive:
-            yield directive
+        if directive := f"{name.strip()}{colon}{value.strip()}":
+            directives.append(directive)
+    return tuple(directives)
+
+
+# A site says the same on most of its pages.
+_split_usual = lru_cache(maxsize=256)(_split_any)

@@ -12,18 +12,33 @@ from crawlproject.urls.canonical import NotCrawlable, resolve
 from crawlproject.urls.tame import tame
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
     from scrapy.http import Response
+    from selectolax.lexbor import LexborNode
+
+    # Its name, its attributes, and itself.
+    Element: TypeAlias = tuple[str | None, dict[str, str | None], LexborNode]
 
 _BOM = b"\xef\xbb\xbf"
+# Elements that lead to other pages.
+LINKING = frozenset({"a", "area"})
+# … and those that say something of the page. A walk through the tree for each question would
+# take as long as parsing does, so there is one for all.
+_TELLING = ("base", "link", "meta", "title")
+_SURVEYED = ",".join((*sorted(LINKING), *_TELLING))
 
 
 class Reading:
     """What is known of a response so far."""
 
-    __slots__ = ("base_url", "directives", "tree")
+    __slots__ = ("base_url", "directives", "elements", "tree")
 
     def __init__(self) -> None:
         self.tree: LexborHTMLParser | None = None
+        # All that are surveyed, in page order, and those of each telling name.
+        self.elements: tuple[list[Element], dict[str | None, list[Element]]] | None = None
         self.base_url: str | None = None
         # For which name they were asked, and what they are.
         self.directives: tuple[str | None, frozenset[str]] | None = None
@@ -45,6 +60,30 @@ def document(response: Response) -> LexborHTMLParser:
     if reading.tree is None:
         reading.tree = LexborHTMLParser(tame(_utf8(response)))
     return reading.tree
+
+
+def elements(response: Response) -> Sequence[Element]:
+    """The elements of a page that link, or say something of it, in page order."""
+    return _survey(response)[0]
+
+
+def telling(response: Response, name: str) -> Sequence[Element]:
+    """The ``<base>``, ``<link>``, ``<meta>`` or ``<title>`` elements of a page, in page order."""
+    return _survey(response)[1][name]
+
+
+def _survey(response: Response) -> tuple[list[Element], dict[str | None, list[Element]]]:
+    reading = reading_of(response)
+    if reading.elements is None:
+        surveyed: list[Element] = []
+        by_name: dict[str | None, list[Element]] = {name: [] for name in _TELLING}
+        for node in document(response).css(_SURVEYED):
+            element = name, _, _ = node.tag, node.attributes, node
+            surveyed.append(element)
+            if name in by_name:
+                by_name[name].append(element)
+        reading.elements = surveyed, by_name
+    return reading.elements
 
 
 def _utf8(response: Response) -> bytes:
@@ -69,8 +108,8 @@ def base_url(response: Response) -> str:
 
 
 def _find_base(response: Response) -> str:
-    for node in document(response).tags("base"):
-        href = node.attributes.get("href")
+    for _, attributes, _ in telling(response, "base"):
+        href = attributes.get("href")
         if href is not None:
             try:
                 return resolve(href, response.url)

@@ -22,24 +22,27 @@ from crawlproject.urls.canonical import (
     origin_of,
 )
 from crawlproject.urls.directives import page_nofollow
-from crawlproject.urls.document import base_url, document
+from crawlproject.urls.document import LINKING, base_url, document, elements
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import TypeAlias
 
     from scrapy.http import Response
     from selectolax.lexbor import LexborNode
 
+    from crawlproject.urls.document import Element
+
     Patterns: TypeAlias = str | re.Pattern[str] | Iterable[str | re.Pattern[str]]
 
 # Navigation links come back on every page of a site; what they resolve to is remembered.
-_REMEMBERED = 8_192
+_REMEMBERED = 65_536
 _REMEMBERED_LENGTH = 512
-_REMEMBERED_ORIGINS = 64
 _UNKNOWN = "unknown"
 
 _NAME = re.compile(r"\*|[A-Za-z][A-Za-z0-9-]*").fullmatch
+# No slash, scheme, query or fragment first: it means the same on all pages of a directory.
+_BESIDE = re.compile(r"[A-Za-z0-9._~-][^:]*+").fullmatch
 # The seconds, then optionally a separator, 'url=' and quotes, as the HTML standard reads them.
 _REFRESH = re.compile(
     r"""\s*[0-9.]++(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""",
@@ -125,7 +128,9 @@ class FastLinkExtractor:
         self._canonicalize = canonicalizer or canonicalize
         self._token = token
         self._selector = self._make_selector()
+        # What hrefs resolve to, by the origin or the directory of their base.
         self._remembered: dict[str, dict[str, str | None]] = {}
+        self._remembered_hrefs = 0
 
     def _make_selector(self) -> str:
         # A node must match once only, or it would be found twice.
@@ -140,39 +145,63 @@ class FastLinkExtractor:
 
     def extract_links(self, response: Response) -> list[Link]:
         """The links of an HTML response, in page order; none for any other response."""
-        if not isinstance(response, HtmlResponse):
-            return []
-        base = base_url(response)
-        nofollow_all = page_nofollow(response, self._token)
-        remembered = self._remembered_of(origin_of(base))
         budget = TextBudget(2 * len(response.body) + 1_000)
         links: list[Link] = []
         by_url: dict[str, Link] = {}
-        for node in self._nodes(response):
-            attributes = node.attributes
-            if node.tag in self._plain_tags:
+        for url, href, nofollow, node in self._found(response):
+            if self._unique and (known := by_url.get(url)) is not None:
+                # One way that may be followed is enough.
+                known.nofollow = known.nofollow and nofollow
+                continue
+            fragment = href.partition("#")[2].strip() if "#" in href else ""
+            link = by_url[url] = FoundLink(url, node, budget, fragment, nofollow)
+            links.append(link)
+        return links
+
+    def addresses(self, response: Response) -> dict[str, bool]:
+        """Where the links lead, in page order, and whether they are marked nofollow.
+
+        As ``extract_links``, for who needs no more: an object for each link takes its time.
+        """
+        found: dict[str, bool] = {}
+        for url, _, nofollow, _ in self._found(response):
+            if nofollow:
+                found.setdefault(url, True)
+            else:
+                found[url] = False
+        return found
+
+    def _found(self, response: Response) -> Iterator[tuple[str, str, bool, LexborNode]]:
+        """The URL of each link, how it was written, whether it is nofollow, and its element."""
+        if not isinstance(response, HtmlResponse):
+            return
+        base = base_url(response)
+        nofollow_all = page_nofollow(response, self._token)
+        if self._remembered_hrefs >= _REMEMBERED:
+            self._remembered.clear()
+            self._remembered_hrefs = 0
+        origin = origin_of(base)
+        remembered = self._remembered_at(origin)
+        beside = self._remembered_at(_directory(base, origin))
+        plain_tags = self._plain_tags
+        for tag, attributes, node in self._elements(response):
+            if tag in plain_tags:
                 # The usual case, without the cost of a call.
                 values: Iterable[str | None] = (attributes["href"],) if "href" in attributes else ()
             else:
-                values = self._values(node.tag, attributes)
+                values = self._values(tag, attributes)
             for value in values:
                 href = value or ""
                 url = remembered.get(href, _UNKNOWN)
                 if url is _UNKNOWN:
-                    url = self._resolve(href, base, remembered)
-                if url is None:
-                    continue
-                nofollow = nofollow_all or (
-                    "rel" in attributes and "nofollow" in _words(attributes["rel"])
-                )
-                if self._unique and (known := by_url.get(url)) is not None:
-                    # One way that may be followed is enough.
-                    known.nofollow = known.nofollow and nofollow
-                    continue
-                fragment = href.partition("#")[2].strip() if "#" in href else ""
-                link = by_url[url] = FoundLink(url, node, budget, fragment, nofollow)
-                links.append(link)
-        return links
+                    url = beside.get(href, _UNKNOWN)
+                    if url is _UNKNOWN:
+                        url = self._resolve(href, base, remembered, beside)
+                if url is not None:
+                    nofollow = nofollow_all or (
+                        "rel" in attributes and "nofollow" in _words(attributes["rel"])
+                    )
+                    yield url, href, nofollow, node
 
     def matches(self, url: str) -> bool:
         """Whether a link to url would be extracted, judged by the URL alone."""
@@ -181,17 +210,14 @@ class FastLinkExtractor:
         except NotCrawlable:
             return False
 
-    def _nodes(self, response: Response) -> Iterable[LexborNode]:
+    def _elements(self, response: Response) -> Iterable[Element]:
+        if not self._restrict_css and self._tags <= LINKING:
+            return elements(response)
         tree = document(response)
-        if not self._restrict_css:
-            return tree.css(self._selector)
+        parts = tree.css(self._restrict_css) if self._restrict_css else (tree,)
         # Parts may lie inside each other: each node counts once.
-        found = {
-            node.mem_id: node
-            for part in tree.css(self._restrict_css)
-            for node in part.css(self._selector)
-        }
-        return found.values()
+        found = {node.mem_id: node for part in parts for node in part.css(self._selector)}
+        return [(node.tag, node.attributes, node) for node in found.values()]
 
     def _values(self, tag: str | None, attributes: dict[str, str | None]) -> Iterable[str | None]:
         """What an element that is no plain link refers to."""
@@ -203,22 +229,31 @@ class FastLinkExtractor:
             return [attributes[name] for name in self._attrs if name in attributes]
         return ()
 
-    def _remembered_of(self, origin: str) -> dict[str, str | None]:
-        """What links of this origin resolve to; of a few origins, and a bounded number each."""
-        remembered = self._remembered.get(origin)
-        if remembered is None:
-            if len(self._remembered) >= _REMEMBERED_ORIGINS:
-                self._remembered.clear()
-            remembered = self._remembered[origin] = {}
-        return remembered
+    def _remembered_at(self, place: str) -> dict[str, str | None]:
+        found = self._remembered.get(place)
+        if found is None:
+            found = self._remembered[place] = {}
+            # Itself takes as much memory as some of them.
+            self._remembered_hrefs += 4
+        return found
 
-    def _resolve(self, href: str, base: str, remembered: dict[str, str | None]) -> str | None:
+    def _resolve(
+        self,
+        href: str,
+        base: str,
+        remembered: dict[str, str | None],
+        beside: dict[str, str | None],
+    ) -> str | None:
         url = self._wanted(href, base)
-        # These mean the same on every page of the origin; others depend on the whole base.
-        if href.startswith(("/", "https://", "http://")) and len(href) <= _REMEMBERED_LENGTH:
-            if len(remembered) >= _REMEMBERED:
-                remembered.clear()
+        if len(href) > _REMEMBERED_LENGTH or self._remembered_hrefs >= _REMEMBERED:
+            return url
+        # Others depend on the whole base.
+        if href.startswith(("/", "https://", "http://")):
             remembered[href] = url
+            self._remembered_hrefs += 1
+        elif _BESIDE(href):
+            beside[href] = url
+            self._remembered_hrefs += 1
         return url
 
     def _wanted(self, href: str, base: str) -> str | None:
@@ -248,6 +283,13 @@ def _compiled(patterns: Patterns) -> list[re.Pattern[str]]:
 
 def _domains(domains: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(f".{domain.lower().strip('.')}" for domain in arg_to_iter(domains))
+
+
+def _directory(base: str, origin: str) -> str:
+    """The directory of a base, with its origin."""
+    path, _, _ = base.partition("#")[0].partition("?")
+    # Without a path of its own, the base is as good as its directory.
+    return path[: path.rfind("/", len(origin)) + 1] or f"{base}/"
 
 
 def _names(argument: str, names: str | Iterable[str]) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,6 +14,7 @@ from crawlproject.frontier.database import DATABASE, connect
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.questions import Questions
 from crawlproject.frontier.sqlite import SqliteFrontier
+from crawlproject.records import PAGE
 from crawlproject.scope.traps import Budget
 
 if TYPE_CHECKING:
@@ -121,9 +124,20 @@ def test_a_url_has_one_entry_however_often_it_is_admitted(engine: Engine) -> Non
     frontier = engine()
     assert frontier.admit([Candidate("a/1"), Candidate("a/1")]) == 1
     assert frontier.admit([Candidate("a/1")]) == 0
-    assert not frontier.known("a/2")
+    assert frontier.unknown(["a/2"]) == ["a/2"]
     assert drain(frontier) == ["a/1"]
     assert frontier.exhausted()
+
+
+def test_a_page_may_link_to_a_new_url_twice(engine: Engine) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/1")])
+    lease = take(frontier)
+    lease.found = [Candidate("a/2", NOFOLLOW), Candidate("a/3"), Candidate("a/2")]
+    frontier.landed(lease, 0)
+    frontier.finish(lease)
+    assert sorted(drain(frontier)) == ["a/2", "a/3"]
+    assert list(frontier.skips()) == []
 
 
 def test_shallow_urls_come_first_and_among_them_the_ones_found_first(engine: Engine) -> None:
@@ -437,7 +451,7 @@ def test_at_the_bound_discovery_waits_and_nothing_is_dropped(engine: Engine) -> 
     first = take(frontier)
     fetched(frontier, first, "a/1/1", "a/1/2")
     # Two are queued: the links of the page wait, and it is not done.
-    assert not frontier.known("a/1/1")
+    assert frontier.unknown(["a/1/1"]) == ["a/1/1"]
     assert frontier.counts().leased == 1
     assert drain(frontier) == ["a/2", "a/3", "a/1/1", "a/1/2"]
     assert frontier.exhausted()
@@ -464,7 +478,7 @@ def test_at_the_bound_a_delay_is_no_reason_to_let_more_in(engine: Engine) -> Non
     frontier.admit([Candidate("a/1"), Candidate("a/2")])
     fetched(frontier, take(frontier), "b/1")
     assert frontier.take(1) is None
-    assert not frontier.known("b/1")
+    assert frontier.unknown(["b/1"]) == ["b/1"]
     assert take(frontier, 60).url == "a/2"
     assert take(frontier, 60).url == "b/1"
 
@@ -502,8 +516,45 @@ def test_a_request_of_a_spiders_own_comes_back_as_it_was(engine: Engine) -> None
 def test_what_was_just_admitted_is_known(tmp_path: Path) -> None:
     frontier = opened(tmp_path)
     frontier.admit([Candidate("a/1"), Candidate("b/1", "offsite")])
-    assert frontier.known("a/1")
-    assert frontier.known("b/1")
+    assert frontier.unknown(["a/1", "c/1", "b/1"]) == ["c/1"]
+
+
+def test_where_nobody_goes_on_it_is_committed_when_there_is_enough(tmp_path: Path) -> None:
+    frontier = opened(tmp_path, batch=2, is_lasting=False)
+
+    def committed() -> int:
+        with closing(sqlite3.connect(tmp_path / "crawl.db")) as database:
+            count: int = database.execute("SELECT count(*) FROM urls").fetchone()[0]
+        return count
+
+    frontier.admit([Candidate("a/1")])
+    frontier.commit()
+    fetched(frontier, take(frontier), "a/2", "b/1")
+    frontier.hold("b", 10)
+    frontier.commit()
+    assert committed() == 0
+    fetched(frontier, take(frontier), "a/3")
+    assert committed() == 4
+    fetched(frontier, take(frontier), "a/4")
+    assert committed() == 4
+    # Who reads it, reads all of it.
+    assert frontier.depths() == {0: 1, 1: 1, 2: 1}
+    assert committed() == 5
+    frontier.close()
+
+
+def test_pages_do_not_gather_in_memory(tmp_path: Path) -> None:
+    frontier = opened(tmp_path, batch=1_000)
+    frontier.admit(Candidate(f"a/{number}") for number in range(20))
+    most = 0
+    for _ in range(20):
+        lease = take(frontier)
+        lease.records = [(PAGE, {"url": lease.url, "links": [], "title": "x" * 1_000_000})]
+        frontier.landed(lease, 0)
+        frontier.finish(lease)
+        most = max(most, sum(len(page[1]) for page in frontier._store._pages))
+    assert 1_000_000 < most < 6_000_000
+    assert frontier.read().count_pages() == 20
 
 
 def test_after_a_restart_no_host_is_asked_sooner_than_its_delay(tmp_path: Path) -> None:

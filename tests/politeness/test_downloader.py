@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pytest
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.link import Link
 
     from crawlproject.items import Page
     from tests.site.fixture import Site
@@ -70,7 +69,7 @@ async def test_a_request_with_the_lease_of_another_goes_through_scrapys_slots(
     class Copying(SiteSpider):
         name = "copying"
 
-        async def find_links(self, response: Response) -> list[Link]:
+        async def find_links(self, response: Response) -> dict[str, bool]:
             for number in (1, 2):
                 picture = response.follow(f"/picture{number}", meta=response.meta)
                 await self.crawler.engine.download_async(picture)

@@ -8,10 +8,14 @@ import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.frontier.questions import Questions
+from crawlproject.spiders.site import SiteSpider
 from tests.crawling import crawl_site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from scrapy.http import Response
+    from scrapy.link import Link
 
     from tests.site.fixture import Site
 
@@ -314,3 +318,29 @@ async def test_a_page_says_what_was_found(site: SiteFactory) -> None:
     assert page.fetch_ms is not None
     assert page.fetched_at is not None
     assert page.fetched_at.endswith("+00:00")
+
+
+class Choosing(SiteSpider):
+    """A team's own word on links, by their texts."""
+
+    name = "choosing"
+
+    def admit_links(self, links: list[Link]) -> list[Link]:
+        return super().admit_links([link for link in links if link.text != "no"])
+
+    def parse_start_url(self, response: Response, **kwargs: Any) -> Iterator[Any]:
+        yield {"from": response.url}
+
+    def process_results(self, response: Response, results: Any) -> list[Any]:
+        return [{**result, "processed": True} for result in results]
+
+
+@deferred_f_from_coro_f
+async def test_a_spider_of_a_teams_own_may_choose_links_and_yield_more(site: SiteFactory) -> None:
+    body = "<a href=/yes>yes</a><a href=/no>no</a><a href=/yes rel=nofollow>again</a>"
+    server = site({"pages": {"/": {"body": body}, "/yes": {}}})
+    crawled = await crawl_site(server.url(), {"ROBOTSTXT_OBEY": False}, spider=Choosing)
+    assert server.paths() == ["/", "/yes"]
+    assert crawled.pages[server.url()].links == [server.url("/yes")]
+    for path in ("/", "/yes"):
+        assert {"from": server.url(path), "processed": True} in crawled.items

@@ -9,7 +9,7 @@ from scrapy.link import Link
 from scrapy.linkextractors import LinkExtractor
 
 from crawlproject.urls.canonical import Canonicalizer, canonicalize
-from crawlproject.urls.links import _REMEMBERED, _REMEMBERED_ORIGINS, FastLinkExtractor
+from crawlproject.urls.links import _REMEMBERED, FastLinkExtractor
 
 SITE = "http://example.com"
 URL = f"{SITE}/dir/page"
@@ -111,17 +111,55 @@ def test_remembered_links_belong_to_their_origin() -> None:
             assert found == [f"{origin}/x", f"{scheme}://c.org/", f"{origin}{relative}"]
 
 
+PARTS = ["", "a", "b/", "/", "..", ".", "?x", "#y", "//c.org", ":", " ", "\\", "%2e", "http:", "\n"]
+
+
+@settings(deadline=None, derandomize=True)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(
+                ["", "/", "/a", "/a/", "/a/b", "/a/b/", "/b/c?d=/e/f", "/b/c#/g", "?h=/i/"]
+            ),
+            st.lists(st.lists(st.sampled_from(PARTS), max_size=3).map("".join), max_size=4),
+        ),
+        max_size=6,
+    )
+)
+def test_what_is_remembered_changes_no_link(pages: list[tuple[str, list[str]]]) -> None:
+    extractor = FastLinkExtractor()
+    for path, hrefs in pages:
+        body = "".join(f'<a href="{href}">x</a>' for href in hrefs).encode()
+        for origin in ("http://a.org", "http://b.org"):
+            response = HtmlResponse(origin + path, body=body)
+            found = [link.url for link in extractor.extract_links(response)]
+            anew = FastLinkExtractor().extract_links(response)
+            assert found == [link.url for link in anew]
+            assert extractor.addresses(response) == {link.url: link.nofollow for link in anew}
+
+
 def test_memory_of_links_is_bounded() -> None:
     extractor = FastLinkExtractor()
     body = "".join(f"<a href=/{number}></a>" for number in range(_REMEMBERED + 100))
     assert len(extractor.extract_links(page(body))) == _REMEMBERED + 100
-    for number in range(_REMEMBERED_ORIGINS + 10):
-        response = HtmlResponse(f"http://{number}.org/", body=f"<a href=/{'x' * 5_000}>".encode())
-        extractor.extract_links(response)
-    assert len(extractor._remembered) <= _REMEMBERED_ORIGINS
-    for remembered in extractor._remembered.values():
-        assert len(remembered) <= _REMEMBERED
-        assert all(len(href) < 5_000 for href in remembered)
+
+    def remembered() -> list[str]:
+        return [href for hrefs in extractor._remembered.values() for href in hrefs]
+
+    assert 0 < len(remembered()) <= _REMEMBERED
+    for number in range(_REMEMBERED // 8 + 10):
+        body = f"<a href=/{'x' * 5_000}><a href=y>"
+        extractor.extract_links(HtmlResponse(f"http://{number}.org/", body=body.encode()))
+    assert 0 < len(extractor._remembered) <= _REMEMBERED // 4
+    assert set(remembered()) == {"y"}
+
+
+def test_addresses_are_the_links_each_once() -> None:
+    body = "<a href=/x rel=nofollow></a><a href=/y></a><a href=/x></a><a href=/z rel=nofollow></a>"
+    body += "<a href=/z rel=nofollow></a><a href=/y rel=nofollow></a><a href=mailto:x></a>"
+    found = FastLinkExtractor().addresses(page(body))
+    assert list(found.items()) == [(f"{SITE}/x", False), (f"{SITE}/y", False), (f"{SITE}/z", True)]
+    assert FastLinkExtractor().addresses(TextResponse(URL, body=body, encoding="utf-8")) == {}
 
 
 def test_fragment_is_kept_beside_the_address() -> None:
