@@ -37,13 +37,19 @@ logger = logging.getLogger("scrapy.utils.signal")
 class Signals(SignalManager):
     """In place of ``crawler.signals``. Who is connected is pydispatch's knowledge, not its own."""
 
+    def is_heard(self, signal: Any) -> bool:
+        """Whether anybody would get a signal."""
+        return bool(_places(self.sender, signal))
+
     def send_catch_log(self, signal: Any, **named: Any) -> list[tuple[Any, Any]]:
         sender = named.setdefault("sender", self.sender)
+        places = _places(sender, signal)
+        if not places:
+            return []
         answers: list[tuple[Any, Any]] = []
-        quiet: Errors = ()
+        quiet: Errors = (*_quiet(named), StopDownload)
         # One by one: a receiver may connect others, and disconnect them.
-        for receiver in _receivers(sender, signal):
-            quiet = quiet or (*_quiet(named), StopDownload)
+        for receiver in _receivers(places):
             try:
                 answer = _call(receiver, {**named, "signal": signal})
                 if isinstance(answer, Deferred):
@@ -62,7 +68,7 @@ class Signals(SignalManager):
 
     async def send_catch_log_async(self, signal: Any, **named: Any) -> list[tuple[Any, Any]]:
         sender = named.setdefault("sender", self.sender)
-        receivers = list(_receivers(sender, signal))
+        receivers = list(_receivers(_places(sender, signal)))
         if not all(map(_answers_at_once, receivers)):
             return await super().send_catch_log_async(signal, **named)
         quiet = _quiet(named)
@@ -89,15 +95,23 @@ class Signals(SignalManager):
         return list(zip(receivers, answers, strict=True))
 
 
-def _receivers(sender: Any, signal: Any) -> Iterator[Receiver]:
+def _places(sender: Any, signal: Any) -> list[list[Any]]:
+    """Where pydispatch has the receivers of a signal: most have none."""
+    places = []
+    for heard in (
+        dispatcher.connections.get(id(sender)),
+        dispatcher.connections.get(id(dispatcher.Any)),
+    ):
+        if heard:
+            if found := heard.get(signal):
+                places.append(found)
+            if found := heard.get(dispatcher.Any):
+                places.append(found)
+    return places
+
+
+def _receivers(places: list[list[Any]]) -> Iterator[Receiver]:
     """As pydispatch has them: each once, and none that is gone."""
-    places = [
-        heard[which]
-        for heard in map(dispatcher.connections.get, (id(sender), id(dispatcher.Any)))
-        if heard
-        for which in (signal, dispatcher.Any)
-        if which in heard
-    ]
     met = set()
     for place in places:
         for connected in place:
@@ -132,7 +146,9 @@ def _call(receiver: Receiver, named: dict[str, Any]) -> Any:
 
 
 def _quiet(named: dict[str, Any]) -> Errors:
-    quiet = named.pop("dont_log", ())
+    quiet = named.pop("dont_log", None)
+    if quiet is None:
+        return ()
     return tuple(quiet) if isinstance(quiet, Sequence) else (quiet,)
 
 

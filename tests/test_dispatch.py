@@ -55,6 +55,19 @@ def signals(request: pytest.FixtureRequest) -> Iterator[SignalManager]:
         manager.disconnect_all(signal)
 
 
+def test_it_is_known_whether_anybody_hears_a_signal() -> None:
+    signals, receiver = Signals(Sender()), Receiver()
+    assert not signals.is_heard(SIGNAL)
+    signals.connect(receiver.hear, OTHER)
+    assert not signals.is_heard(SIGNAL)
+    assert signals.is_heard(OTHER)
+    signals.connect(receiver.hear_all, dispatcher.Any)
+    assert signals.is_heard(SIGNAL)
+    signals.disconnect(receiver.hear, OTHER)
+    signals.disconnect(receiver.hear_all, dispatcher.Any)
+    assert not signals.is_heard(OTHER)
+
+
 def test_a_signal_that_nobody_hears_has_no_answers(signals: SignalManager) -> None:
     receiver = Receiver()
     signals.connect(receiver.hear, OTHER)

@@ -10,17 +10,14 @@ Stats: ``request_depth_max``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from scrapy import Request
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from scrapy.crawler import Crawler
+    from scrapy import Request
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
-    from scrapy.statscollectors import StatsCollector
 
 
 def depth_limit_from(settings: BaseSettings) -> int | None:
@@ -31,20 +28,10 @@ def depth_limit_from(settings: BaseSettings) -> int | None:
     return settings.getint("DEPTH_LIMIT") or None
 
 
-class DepthMiddleware:
-    def __init__(self, stats: StatsCollector) -> None:
-        self._stats = stats
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> DepthMiddleware:
-        return cls(crawler.stats)
-
-    async def process_spider_output(
-        self, response: Response, result: AsyncIterator[Any]
-    ) -> AsyncIterator[Any]:
-        async for output in result:
-            if isinstance(output, Request):
-                depth = response.meta.get("depth", 0) + 1
-                output.meta["depth"] = depth
-                self._stats.max_value("request_depth_max", depth)
-            yield output
+class DepthMiddleware(BaseSpiderMiddleware):
+    def get_processed_request(self, request: Request, response: Response | None) -> Request:
+        if response is not None:
+            depth = response.meta.get("depth", 0) + 1
+            request.meta["depth"] = depth
+            self.crawler.stats.max_value("request_depth_max", depth)
+        return request

@@ -5,19 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from scrapy import signals
 from scrapy.core.downloader import Downloader
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from crawlproject import settings as defaults
 from crawlproject.frontier import scheduler
-from tests.frontier.test_own_requests import MEDDLED, WAYS, crawl, path_of, states
+from tests.frontier.test_own_requests import (
+    MEDDLED,
+    WAYS,
+    Spoiler,
+    also,
+    crawl,
+    path_of,
+    states,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    import pytest
+    from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
     from tests.site.fixture import Site
 
@@ -58,11 +70,37 @@ class Listener:
         return hear
 
 
+class Editor(BaseSpiderMiddleware):
+    """A spider middleware that looks at outputs one by one."""
+
+    def get_processed_item(self, item: Any, response: Response | None) -> Any:
+        assert response is not None
+        if path_of(response.url) == "/spoilt-output":
+            raise ValueError("a bug of the middleware's")
+        if path_of(response.url) == "/plain":
+            return None
+        return {**item, "edited": True}
+
+    def get_processed_request(self, request: Request, response: Response | None) -> Any:
+        return None if path_of(request.url) == "/from-coroutine" else request
+
+
+class Forgiver:
+    """One that makes items of errors."""
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> list[Any]:
+        return [{"forgiven": path_of(response.url)}]
+
+
 async def told(
-    server: Site, job: Path, caplog: pytest.LogCaptureFixture
+    server: Site, job: Path, caplog: pytest.LogCaptureFixture, middlewares: tuple[type, ...]
 ) -> tuple[Counter[Any], ...]:
     caplog.clear()
-    crawled = await crawl(server, job, list(WAYS), EXTENSIONS={Listener: 1}, **MEDDLED)
+    wired: dict[Any, int | None] = defaults.SPIDER_MIDDLEWARES
+    for middleware in middlewares:
+        wired = also(wired, middleware)
+    settings = {**MEDDLED, "SPIDER_MIDDLEWARES": wired}
+    crawled = await crawl(server, job, list(WAYS), EXTENSIONS={Listener: 1}, **settings)
     counts = ("count", "downloader/", "item_", "spider_exceptions/", "finish_reason", "retry/")
     stats = {name: value for name, value in crawled.stats.items() if name.startswith(counts)}
     logged = Counter(
@@ -70,21 +108,29 @@ async def told(
         for record in caplog.records
         if record.name.startswith("scrapy.core") and job.name not in record.getMessage()
     )
-    return crawled.crawler.heard, Counter(stats), logged, Counter(map(str, states(job).items()))  # type: ignore[attr-defined]
+    items = Counter(map(str, crawled.items))
+    known = Counter(map(str, states(job).items()))
+    return crawled.crawler.heard, Counter(stats), logged, known, items  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    "middlewares",
+    [(), (Spoiler,), (Editor,), (Forgiver,), (Spoiler, Editor), (Editor, Forgiver)],
+    ids=lambda types: "-".join(one.__name__ for one in types) or "ours",
+)
 @deferred_f_from_coro_f
 async def test_the_same_is_called_signalled_logged_and_counted(
     site: SiteFactory,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
+    middlewares: tuple[type, ...],
 ) -> None:
     server = site({"default": {}, "pages": {"/drop": {"drop": True}}})
-    ours = await told(server, tmp_path / "ours", caplog)
+    ours = await told(server, tmp_path / "ours", caplog, middlewares)
     with monkeypatch.context() as patch:
         patch.setattr(scheduler, "take_short_way", lambda crawler: None)
-        scrapys = await told(server, tmp_path / "scrapys", caplog)
+        scrapys = await told(server, tmp_path / "scrapys", caplog, middlewares)
     assert all(ours)
     assert ours == scrapys
 

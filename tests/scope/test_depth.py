@@ -37,7 +37,7 @@ class FollowingSpider(SiteSpider):
 @deferred_f_from_coro_f
 async def test_requests_get_the_depth_of_their_response_and_one() -> None:
     crawler = get_crawler()
-    middleware = DepthMiddleware(crawler.stats)
+    middleware = DepthMiddleware(crawler)
     request = Request("https://example.com/", meta={"depth": 3})
     response = HtmlResponse(request.url, request=request)
 
@@ -45,7 +45,8 @@ async def test_requests_get_the_depth_of_their_response_and_one() -> None:
         yield Request("https://example.com/a")
         yield {"an": "item"}
 
-    first, second = [thing async for thing in middleware.process_spider_output(response, output())]
+    outputs = middleware.process_spider_output_async(response, output())
+    first, second = [thing async for thing in outputs]
     assert first.meta["depth"] == 4
     assert second == {"an": "item"}
     assert crawler.stats.get_value("request_depth_max") == 4
