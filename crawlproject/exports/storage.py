@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scrapy import Spider
 
 LINES = frozenset({"jsonl", "jsonlines", "jl"})
+_BUFFER_BYTES = 256 * 1024
 _PARTIAL = ".partial"
 
 
@@ -46,7 +47,7 @@ class ReplacingFileStorage(FileFeedStorage):
             return super().open(spider)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            file = partial_of(path).open("wb")
+            file = partial_of(path).open("wb", buffering=_BUFFER_BYTES)
         except PermissionError:
             # The folder is not ours, but the file may be.
             return super().open(spider)

@@ -107,11 +107,20 @@ class GatedDownloader(Downloader):
         send, spider = self.signals.send_catch_log, self.crawler.spider
         send(signals.request_reached_downloader, request=request, spider=spider)
         try:
-            response = await self.handlers.download_request_async(request)
+            response = await self._handle(request)
             send(signals.response_downloaded, response=response, request=request, spider=spider)
         finally:
             send(signals.request_left_downloader, request=request, spider=spider)
         return response
+
+    def _handle(self, request: Request) -> Coroutine[Any, Any, Response]:
+        """By the handler of its scheme. Scrapy takes the whole URL apart to know that."""
+        handlers = self.handlers
+        scheme = request.url.partition(":")[0]
+        handler = handlers._handlers.get(scheme)
+        if handler is None or scheme in handlers._old_style_handlers:
+            return handlers.download_request_async(request)
+        return handler.download_request(request)
 
     async def stand_in_line(self) -> None:
         """For who has an answer, before it is read."""

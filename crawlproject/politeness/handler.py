@@ -17,15 +17,19 @@ Meta keys written: ``fetch_ended``.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import aiohttp
+from scrapy import signals
 from scrapy.core.downloader.handlers._aiohttp import AiohttpDownloadHandler, _ClientResponse
 from scrapy.core.downloader.handlers._base_streaming import BaseStreamingDownloadHandler
 from scrapy.http import Headers
+from scrapy.responsetypes import responsetypes
 from scrapy.utils.ssl import _make_ssl_context
 
+from crawlproject.dispatch import Signals
 from crawlproject.frontier.leases import FETCH_ENDED
 from crawlproject.politeness.client import Client, TimedResponse
 from crawlproject.politeness.downloader import GatedDownloader
@@ -33,11 +37,17 @@ from crawlproject.scope.resolver import GuardedResolver
 
 if TYPE_CHECKING:
     from scrapy import Request
+    from scrapy.core.downloader.handlers._base_streaming import _BaseResponseArgs
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
 # Seconds for which an address is remembered.
 _DNS_SECONDS = 300
+
+# Signals of the pieces of an answer.
+_PIECES = (signals.headers_received, signals.bytes_received)
+# The same few hosts answer again and again.
+_address = lru_cache(maxsize=1024)(ip_address)
 
 
 class PatientDownloadHandler(AiohttpDownloadHandler):
@@ -70,10 +80,41 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         downloader = self.crawler.engine.downloader
         if isinstance(downloader, GatedDownloader):
             await downloader.stand_in_line()
-        answer = await super()._read_response(response, request)
+        answer = self._as_a_whole(response, request)
+        if answer is None:
+            answer = await super()._read_response(response, request)
         # One that is not read to its end goes on until its connection is closed.
         if isinstance(response, TimedResponse) and response.content.is_eof():
             request.meta[FETCH_ENDED] = response.protocol.received_at
+        return answer
+
+    def _as_a_whole(self, response: _ClientResponse, request: Request) -> Response | None:
+        """An answer that is complete, unless it is too large or somebody looks at its pieces."""
+        content, meta, heard = response.content, request.meta, self.crawler.signals
+        if not content.is_eof() or content.exception() is not None or self._tls_verbose_logging:
+            return None
+        for limit in (
+            meta.get("download_maxsize", self._default_maxsize),
+            meta.get("download_warnsize", self._default_warnsize),
+        ):
+            if 0 < limit < content.total_bytes:
+                return None
+        if not isinstance(heard, Signals) or any(map(heard.is_heard, _PIECES)):
+            return None
+        headers = self._extract_headers(response)
+        body = content.read_nowait()
+        kind = responsetypes.from_args(headers=headers, url=request.url, body=body)
+        known = self._build_base_response_args(response, request, headers)
+        answer = kind(
+            request.url,
+            response.status,
+            body=body,
+            certificate=known["certificate"],
+            ip_address=known["ip_address"],
+            protocol=known["protocol"],
+        )
+        # They are no copy, which would cost as much as all the rest.
+        answer.headers = headers
         return answer
 
     @staticmethod
@@ -82,6 +123,20 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         if b"Proxy-Authorization" in request.headers:
             return BaseStreamingDownloadHandler._request_headers(request)
         return request.headers
+
+    @staticmethod
+    def _build_base_response_args(
+        response: _ClientResponse, request: Request, headers: Headers
+    ) -> _BaseResponseArgs:
+        version, peer, tls = response.version, response._peername, response._ssl_object
+        return {
+            "status": response.status,
+            "url": request.url,
+            "headers": headers,
+            "certificate": None if tls is None else tls.getpeercert(binary_form=True),
+            "ip_address": None if peer is None else _address(peer[0]),
+            "protocol": f"HTTP/{version.major}.{version.minor}" if version else "HTTP/1.1",
+        }
 
     @staticmethod
     def _extract_headers(response: Any) -> Headers:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import time
+from base64 import b64encode
 from contextlib import asynccontextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from scrapy import signals
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from scrapy import Request
+    from scrapy.http import Response
 
     from tests.site.fixture import Site
 
@@ -118,6 +122,63 @@ async def test_a_request_without_a_body_announces_none() -> None:
     assert b"content-length" not in get.lower()
     assert b"content-length: 4\r\n" in post.lower()
     assert post.endswith(b"\r\n\r\ntext")
+
+
+GZIPPED = b64encode(gzip.compress(b"<p>text")).decode()
+WHOLE: dict[str, dict[str, Any]] = {
+    "/": {"links": ["/text", "/large", "/empty", "/nothing", "/chunked", "/compressed", "/odd"]},
+    "/text": {"body": "no HTML", "content_type": "text/plain", "headers": {"X-Two": "1, 2"}},
+    "/large": {"body": "x" * 3_000},
+    "/empty": {"body": ""},
+    "/nothing": {"raw": "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"},
+    "/chunked": {"body": "x" * 1_000, "chunked": True},
+    "/compressed": {"body_base64": GZIPPED, "headers": {"Content-Encoding": "gzip"}},
+    "/odd": {"raw": "HTTP/1.0 299 Odd\r\nx-a: 1\r\nX-A: 2\r\n\r\nuntil it ends"},
+}
+
+
+async def answers(server: Site, *, heard: bool) -> dict[str, Any]:
+    """What came of each page, and how, when somebody looks at pieces of answers or nobody does."""
+    found: dict[str, Any] = {}
+
+    class Watched(SiteSpider):
+        name = "watched"
+
+        async def start(self) -> AsyncIterator[Any]:
+            self.crawler.signals.connect(self.received, signals.response_received)
+            if heard:
+                self.crawler.signals.connect(self.piece, signals.bytes_received)
+            async for output in super().start():
+                yield output
+
+        def piece(self, data: bytes) -> None:
+            found.setdefault("pieces", []).append(data)
+
+        def received(self, response: Response) -> None:
+            headers = {**response.headers}
+            headers.pop(b"Date", None)
+            path = urlsplit(response.url).path
+            address, protocol = response.ip_address, response.protocol
+            about = (response.status, headers, address, protocol, response.flags)
+            found[path] = type(response), *about, response.body, response.certificate
+
+    limits = {"DOWNLOAD_MAXSIZE": 2_000, "ROBOTSTXT_OBEY": False}
+    crawled = await crawl_site(server.url(), limits, spider=Watched, delay="0")
+    found["errors"] = {page.url: page.error for page in crawled.pages.values()}
+    return found
+
+
+@deferred_f_from_coro_f
+async def test_an_answer_is_the_same_whether_somebody_looks_at_its_pieces_or_not(
+    site: Callable[..., Site],
+) -> None:
+    server = site({"pages": WHOLE})
+    whole = await answers(server, heard=False)
+    in_pieces = await answers(server, heard=True)
+    assert in_pieces.pop("pieces")
+    assert whole == in_pieces
+    assert whole.keys() == {*WHOLE, "errors"} - {"/large"}
+    assert whole["errors"][server.url("/large")] is not None
 
 
 def test_scrapys_shell_fetches_with_it(site: Callable[..., Site], tmp_path: Path) -> None:
