@@ -61,10 +61,10 @@ class First(Generic[T]):
 class Tally:
     """Counts, and the few pages worth naming.
 
-    A page is *fine*, *denied* (robots.txt), *refused* (by a team's own gatekeeper, in a word
-    of its own) or *broken* (any other error). ``outcomes`` counts each page once, by its
-    status and the word of its error. The word is absent where the status says it all, the
-    status where there was no answer.
+    A page is *fine*, *denied* (robots.txt says no), *refused* (by a team's own gatekeeper, in a
+    word of its own) or *broken* (any other error, a robots.txt that can't be had among them).
+    ``outcomes`` counts each page once, by its status and the word of its error. The word is
+    absent where the status says it all, the status where there was no answer.
     ``first_broken`` is ordered by URL, ``slowest`` by time.
     """
 
@@ -90,7 +90,7 @@ class Tally:
             self.slowest.offer(Slow(page.fetch_ms, page.url))
         if page.error is None:
             self.fine += 1
-        elif word == DENIED:
+        elif page.error == DENIED:
             self.denied += 1
         elif _is_refusal(page.status_code, word):
             self.refused += 1

@@ -44,7 +44,7 @@ def test_the_word_of_an_error_is_what_stands_before_the_colon(
         (None, "timeout", (0, 1, 0, 0)),
         (302, "redirect loop", (0, 1, 0, 0)),
         (None, "robots", (0, 0, 1, 0)),
-        (None, "robots: robots.txt could not be had", (0, 0, 1, 0)),
+        (None, "robots: robots.txt could not be had", (0, 1, 0, 0)),
         (None, "no PDF: our own rule", (0, 0, 0, 1)),
         # A pipeline's word on a page that has come.
         (200, "no title", (0, 1, 0, 0)),
