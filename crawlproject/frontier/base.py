@@ -101,6 +101,9 @@ class Lease:
     verdict: str | None = None
     request: Any = None
 
+    # Requests of its own that the worker has made so far and that are not to be filtered.
+    unfiltered: int = 0
+
     # Filled in by the worker, committed by ``finish``.
     found: list[Candidate] = field(default_factory=list)
     # Where it redirects to, when that is followed: then it is no page of its own.

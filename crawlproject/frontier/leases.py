@@ -8,7 +8,9 @@ through the pipelines, and what it asked for is admitted. Scrapy lets go of ever
 whatever raises or is dropped on its way, so every lease ends; and none ends before, so a
 kill in between costs one more fetch and nothing else.
 
-Meta keys: reads ``lease`` and ``fetch_ended``; writes ``fetch_started`` and ``fetch_ms``.
+Meta keys: reads ``lease`` and ``fetch_ended``; writes ``fetch_started``, ``fetch_ms`` and
+``made_by`` (of a request that is not to be filtered: which callback made it, and as which of
+its requests; after a kill it makes the same ones again).
 Stats: ``downloader/request_count``.
 """
 
@@ -17,6 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
@@ -41,6 +44,7 @@ FETCH_STARTED = "fetch_started"
 # When its last byte came, as far as the download handler says.
 FETCH_ENDED = "fetch_ended"
 FETCH_MS = "fetch_ms"
+MADE_BY = "made_by"
 
 
 class LeaseGuard:
@@ -78,27 +82,30 @@ class LeaseGuard:
             frontier_of(self._crawler).landed(lease, moment)
 
 
-class LeaseMiddleware:
+class LeaseMiddleware(BaseSpiderMiddleware):
     def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+        super().__init__(crawler)
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
         crawler.signals.connect(self._spider_failed, signals.spider_error)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> LeaseMiddleware:
-        return cls(crawler)
 
     def process_spider_input(self, response: Response) -> None:
         lease = response.meta.get(LEASE)
         if lease is not None:
             lease.failed = False
 
+    def get_processed_request(self, request: Request, response: Response | None) -> Request:
+        lease = _lease_of(response)
+        if lease is not None and request.dont_filter:
+            request.meta[MADE_BY] = f"{lease.url} {lease.attempts} {lease.unfiltered}"
+            lease.unfiltered += 1
+        return request
+
     def _item_scraped(self, item: Any, response: Response | Failure | None) -> None:
         lease = _lease_of(response)
         kind, record = kind_of(item), record_of(item)
         if lease is None or lease.is_ended:
             url = None if lease is None else lease.url
-            frontier_of(self._crawler).keep_item(kind, record, url)
+            frontier_of(self.crawler).keep_item(kind, record, url)
         else:
             lease.records.append((kind, record))
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from datetime import UTC, datetime
+from hashlib import blake2b
 from secrets import token_hex
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -27,7 +28,7 @@ from crawlproject.frontier.base import LEASE, Candidate
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
 from crawlproject.frontier.engine import is_busy, stop, wake
-from crawlproject.frontier.leases import FETCH_STARTED, LeasesOut, check_wiring
+from crawlproject.frontier.leases import FETCH_STARTED, MADE_BY, LeasesOut, check_wiring
 from crawlproject.frontier.opening import open_frontier
 from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.short_way import take_short_way
@@ -202,8 +203,7 @@ class FrontierScheduler(BaseScheduler):
             self._out.release(lease, now() + wait)
             return True
         if request.dont_filter:
-            # Not a number: an earlier run may have had it.
-            url = f"{url}#{token_hex(8)}"
+            url = f"{url}#{_mark(request.meta.pop(MADE_BY, None))}"
         elif self._is_duplicate(request, url):
             self._dupefilter.log(request, self._spider)
             return False
@@ -304,6 +304,13 @@ class FrontierScheduler(BaseScheduler):
         # It may be early by a millisecond, as timers are: then another one is needed.
         self._alarm = None
         wake(self._crawler)
+
+
+def _mark(made_by: str | None) -> str:
+    """What tells apart requests for the same URL, also those of different runs."""
+    if made_by is None:
+        return token_hex(8)
+    return blake2b(made_by.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 def _is_retry(request: Request, url: str, lease: Lease) -> bool:

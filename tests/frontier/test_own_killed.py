@@ -36,6 +36,8 @@ class Working:
         url = answer.request.url
         yield {"made": "before"}
         yield Request(url + "/first", callback=self.more)
+        for _ in range(2):
+            yield Request(url + "/again", callback=self.more, dont_filter=True)
         Path("working").touch()
         while not Path("go-on").exists():
             await asyncio.sleep(0.01)
@@ -109,6 +111,7 @@ def test_what_a_callback_had_not_made_when_it_was_killed_is_made_by_the_next_run
     process = crawl.start()
     # What it has asked for so far is fetched meanwhile.
     wait_for(lambda: (tmp_path / "working").exists() and f"{path}/first" in server.paths())
+    wait_for(lambda: server.paths().count(f"{path}/again") == 2)
     kill(process)
     (tmp_path / "go-on").touch()
     done = crawl.run()
@@ -121,6 +124,8 @@ def test_what_a_callback_had_not_made_when_it_was_killed_is_made_by_the_next_run
     assert asked[f"{path}/second"] == 1
     # In flight when it was killed, or not.
     assert asked[f"{path}/first"] <= 2
+    # What is not to be filtered is made twice after a kill only by an errback.
+    assert items.count({"more": "again"}) == (4 if spider == "errback" else 2)
     # Nothing is left for a third run.
     before = len(server.log())
     assert crawl.run().returncode == 0
