@@ -121,7 +121,8 @@ class Summary:
         if (frontier := self._frontier()) is not None:
             ending.subject = frontier.read().seeds() or ending.subject
             ending.earlier = earlier_from(stats)
-            if ending.earlier is not None:
+            # What could not be kept, as on a full disk, is not there.
+            if ending.earlier is not None or frontier.failure is not None:
                 ending.tally = _tally_of_all(frontier)
                 ending.broken = list(ending.tally.first_broken)
             ending.counts = frontier.counts()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from crawlproject.frontier.base import Candidate
@@ -72,6 +75,11 @@ def test_a_crawl_on_a_full_disk_says_so_and_goes_on_when_there_is_room(
     assert "Traceback" not in done.stderr
     assert "error: the crawl directory can't be used: disk I/O error" in done.stderr
     assert output.read_text() == "of yesterday"
+    # What was kept, and not what was fetched.
+    with closing(sqlite3.connect(tmp_path / "job" / "crawl.db")) as database:
+        (kept,) = database.execute("SELECT count(*) FROM pages").fetchone()
+    assert 0 < kept < pages
+    assert re.search(rf"Crawled {kept} pages? of ", done.stderr)
     done = Command(tmp_path, *options).run()
     assert done.returncode == 0, done.stderr
     assert len(json.loads(output.read_bytes())["pages"]) == pages
