@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 running: set[Callable[[], None]] = set()
 
 _IDLE_SECONDS = 0.02
+# How long the end of a program waits for its crawls: as long as one answer may take is too long.
+_END_SECONDS = 2.0
 _lock = threading.Lock()
 _process = os.getpid()
 # Threads that are there for the reactor and its crawls; all others are the program's.
@@ -96,6 +98,9 @@ def _run(started: threading.Event, failures: list[Exception]) -> None:
 def _stop_at_last(started: threading.Event) -> None:
     """When all threads of the program have ended: any of them may still want to crawl."""
     started.wait()
+    if not is_reactor_installed():
+        # It did not start.
+        return
     threading.main_thread().join()
     while others := [
         thread
@@ -107,14 +112,14 @@ def _stop_at_last(started: threading.Event) -> None:
 
 
 def _stop_all() -> None:
+    _stop_when_idle(installed().seconds() + _END_SECONDS)
     for stop in tuple(running):
         stop()
-    _stop_when_idle()
 
 
-def _stop_when_idle() -> None:
+def _stop_when_idle(deadline: float) -> None:
     """Crawls that nobody reads any more end first: their temporary directories go with them."""
-    if running:
-        installed().callLater(_IDLE_SECONDS, _stop_when_idle)
+    if running and installed().seconds() < deadline:
+        installed().callLater(_IDLE_SECONDS, _stop_when_idle, deadline)
     else:
         installed().stop()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.settings import default_settings
@@ -12,6 +15,7 @@ from scrapy.utils.misc import load_object
 from crawlproject import settings as project
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.spiders.arguments import ARGUMENTS
+from crawlproject.spiders.values import encoding, yes_or_no
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +28,15 @@ _CLASSES = (
     "DUPEFILTER_CLASS",
     "REQUEST_FINGERPRINTER_CLASS",
     "ROBOTSTXT_PARSER",
+    "DOWNLOADER",
+    "ITEM_PROCESSOR",
+    "LOG_FORMATTER",
+    "STATS_CLASS",
 )
+# Those have words of their own.
+_OBJECTS_CHECKED_LATER = ("POLITENESS_HOSTS",)
+# Scrapy needs these before it is said which spider is to run.
+_EARLY_CLASSES = ("TWISTED_REACTOR", "ASYNCIO_EVENT_LOOP", "SPIDER_LOADER_CLASS")
 _CLASS_DICTIONARIES = (
     "ITEM_PIPELINES",
     "DOWNLOADER_MIDDLEWARES",
@@ -44,30 +56,74 @@ def check_options(rest: Sequence[str]) -> None:
         raise BadInput(f"unknown {kind} {part!r}{hint}")
 
 
-def check_setting_names(given: Sequence[str]) -> None:
-    """Raise BadInput for ``-s`` with a name that is almost, but not quite, a setting.
+def check_settings(given: Sequence[str]) -> None:
+    """Raise BadInput for ``-s`` with a name that is almost, but not quite, a setting, and for
+    what is no object where there must be one.
 
     A name that resembles none may belong to a team's own component.
     """
-    known = {name for name in (*vars(default_settings), *vars(project)) if name.isupper()}
+    defaults = {**vars(default_settings), **vars(project)}
+    known = {name for name in defaults if name.isupper()}
     for pair in given:
-        name = pair.partition("=")[0].strip()
+        name, _, value = pair.partition("=")
+        name = name.strip()
         if name in known:
+            if isinstance(defaults[name], dict) and name not in _OBJECTS_CHECKED_LATER:
+                _check_object(name, value)
             continue
         nearest = get_close_matches(name.upper(), known, n=1, cutoff=0.8)
         if nearest:
             raise BadInput(f"unknown setting {name!r}; did you mean -s {nearest[0]}=…?")
 
 
+def _check_object(name: str, value: str) -> None:
+    try:
+        written = json.loads(value)
+    except (ValueError, RecursionError):
+        written = None
+    if not isinstance(written, dict):
+        example = '{"pages.json": {"format": "json"}}' if name == "FEEDS" else '{"name": 300}'
+        raise BadArgument(name, f"{value[:50]!r} is not a JSON object such as {example}")
+    if name == "FEEDS":
+        for uri, options in written.items():
+            if not isinstance(options, dict):
+                raise BadArgument(name, f"{uri!r} has {options!r}, not options in an object")
+
+
+def check_set_up(settings: BaseSettings) -> None:
+    """Raise BadArgument for what Scrapy would stumble over before any spider is there."""
+    for name in _EARLY_CLASSES:
+        _load(name, settings[name])
+    for name in settings.getlist("SPIDER_MODULES"):
+        try:
+            import_module(name)
+        except ImportError as error:
+            raise BadArgument("SPIDER_MODULES", f"can't load {name!r}: {error}") from None
+    encoding("LOG_ENCODING", settings["LOG_ENCODING"])
+    yes_or_no("LOG_STDOUT", settings["LOG_STDOUT"])
+    if file := settings["LOG_FILE"]:
+        try:
+            with Path(file).open("ab"):
+                pass
+        except OSError as error:
+            raise BadArgument("LOG_FILE", f"can't write {file!r}: {error.strerror}") from None
+
+
 def check_components(settings: BaseSettings) -> None:
     """Raise BadArgument for a class in the settings that can't be loaded."""
     for name, path in _components(settings):
-        if not isinstance(path, str):
-            continue
-        try:
-            load_object(path)
-        except (ImportError, NameError, ValueError) as error:
-            raise BadArgument(name, f"can't load {path!r}: {error}") from None
+        _load(name, path)
+    for failure in settings.getlist("RETRY_EXCEPTIONS"):
+        _load("RETRY_EXCEPTIONS", failure)
+
+
+def _load(name: str, path: object) -> None:
+    if not isinstance(path, str):
+        return
+    try:
+        load_object(path)
+    except (ImportError, NameError, ValueError) as error:
+        raise BadArgument(name, f"can't load {path!r}: {error}") from None
 
 
 def _components(settings: BaseSettings) -> Iterator[tuple[str, object]]:
@@ -76,7 +132,7 @@ def _components(settings: BaseSettings) -> Iterator[tuple[str, object]]:
     for name in _CLASS_DICTIONARIES:
         try:
             components = settings.getdict(name)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, AttributeError) as error:
             raise BadArgument(
                 name, f'is not a JSON object such as {{"package.Class": 300}}: {error}'
             ) from None

@@ -25,7 +25,12 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.conf import feed_process_params_from_cli
 from scrapy.utils.misc import load_object
 
-from crawlproject.commands.checks import check_components, check_options, check_setting_names
+from crawlproject.commands.checks import (
+    check_components,
+    check_options,
+    check_set_up,
+    check_settings,
+)
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.exports.feeds import Feeds
 from crawlproject.exports.outputs import check_appended, check_outputs
@@ -64,12 +69,13 @@ class Command(crawl.Command):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
-            check_setting_names(opts.set)
+            check_settings(opts.set)
             appended = self._take_appended(opts)
             super().process_options(args, opts)
             # Before Scrapy sets up the log by it.
             assert self.settings is not None
             log_level("LOG_LEVEL", self.settings["LOG_LEVEL"])
+            check_set_up(self.settings)
             if appended:
                 self._add_appended(appended)
             self._choose_event_loop()

@@ -7,13 +7,16 @@ loopback and crawled.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 from scrapy.cmdline import ScrapyArgumentParser, execute
 
 from crawlproject.commands.checks import check_options
 from crawlproject.commands.crawl import complain
-from crawlproject.errors import BadInput
+from crawlproject.errors import BadCrawlDirectory, BadInput
+from crawlproject.frontier.looking import reading
+from crawlproject.frontier.reading import Reader
 
 _DEMO_OUTPUT = "sitemap.json"
 # The same address each time, so that two runs can be compared, if it is free.
@@ -69,7 +72,31 @@ def main(arguments: list[str]) -> None:
         print(_HELP, flush=True)
     if names_seed(options) or wants_help:
         execute(["scrapy", "crawl", "site", *options])
+    try:
+        _check_new(options)
+    except BadInput as error:
+        complain(str(error))
+        sys.exit(2)
     _crawl_demo(options)
+
+
+def _check_new(options: list[str]) -> None:
+    """Raise BadInput for a crawl directory that has begun: the demo is not to join a site in it."""
+    known, _ = Options().parse_known_args(options)
+    settings = dict(pair.partition("=")[::2] for pair in known.set)
+    folder = settings.get("JOBDIR")
+    if not folder:
+        return
+    try:
+        with reading(Path(folder)) as database:
+            seeds = Reader(database).seeds()
+    except BadCrawlDirectory:
+        # There is none, or Scrapy's command says what is wrong with it.
+        return
+    if seeds:
+        raise BadInput(
+            f"no URL given, and {folder!r} holds a crawl of {seeds[0]}: give that URL to go on"
+        )
 
 
 def split(arguments: list[str]) -> tuple[str | None, list[str]]:

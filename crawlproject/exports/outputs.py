@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 def check_outputs(feeds: Mapping[Any, Any], crawler: Crawler) -> None:
     """Raise BadOutput for the first output that can't be written."""
     storages = crawler.settings.getwithbase("FEED_STORAGES")
+    formats = crawler.settings.getwithbase("FEED_EXPORTERS")
     for uri, options in feeds.items():
+        if isinstance(options, dict):
+            _check_format(str(uri), options, formats)
         path = local_path(str(uri))
         if path is None:
             _check_storage(str(uri), storages, crawler, options)
@@ -42,6 +46,20 @@ def check_appended(uri: str) -> None:
             f"{str(path)!r} exists, and nothing can be appended to such a file: "
             f"-O {path} replaces it (-o appends to .jsonl)"
         )
+
+
+def _check_format(uri: str, options: dict[str, Any], formats: Mapping[str, Any]) -> None:
+    known = ", ".join(sorted(name for name in formats if formats[name]))
+    format_ = options.get("format")
+    if format_ is not None and not formats.get(str(format_)):
+        raise BadOutput(f"can't write {uri!r}: its format {format_!r} is not one of {known}")
+    if encoding := options.get("encoding"):
+        try:
+            codecs.lookup(str(encoding))
+        except LookupError:
+            raise BadOutput(
+                f"can't write {uri!r}: {encoding!r} is not an encoding such as utf-8"
+            ) from None
 
 
 def _check_storage(

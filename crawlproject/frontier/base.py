@@ -193,8 +193,8 @@ class Frontier(Protocol):
         many left, and came in.
         """
 
-    def retry_failed(self) -> int:
-        """Queue again what has failed."""
+    def retry(self, *, failed: bool) -> int:
+        """Queue again what was skipped as ``robots unreachable``, and perhaps what has failed."""
 
     # --- what goes out and comes back
 
@@ -283,6 +283,10 @@ class Frontier(Protocol):
         """How many pages are at which depth."""
 
 
+# In place of the time of an answer: another lease has asked the host, and this one only waited.
+NOT_ASKED = -1.0
+
+
 class Gatekeeper(Protocol):
     """Asked about every lease before it is fetched: robots.txt, or a caller's own rule."""
 
@@ -291,7 +295,7 @@ class Gatekeeper(Protocol):
 
     def verdict(self, lease: Lease) -> str | Awaitable[float | None] | None:
         """None: go on. A string: no, with this error. To be awaited: ask again after that; it
-        may say when the host has answered, if that was before.
+        may say when the host has answered, if that was before, or ``NOT_ASKED``.
 
         An error is a word, and perhaps a detail after a colon. In a word that ``failures.py``
         has not, the summary counts it as a refusal, by that word.

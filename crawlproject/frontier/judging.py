@@ -77,10 +77,10 @@ class Judging(Commits):
             self._store.flush_if_large()
         return entered
 
-    def _retry_failed(self) -> int:
-        numbers = self._store.ids(
-            "(state = 3 AND target IS NULL) OR (state = 4 AND reason = ?)", ROBOTS_UNREACHABLE
-        )
+    def _retry(self, *, failed: bool) -> int:
+        unreachable = "state = 4 AND reason = ?"
+        condition = f"(state = 3 AND target IS NULL) OR ({unreachable})" if failed else unreachable
+        numbers = self._store.ids(condition, ROBOTS_UNREACHABLE)
         for number in numbers:
             entry = self._store.by_id(number)
             self._store.drop_page(entry)

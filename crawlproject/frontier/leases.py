@@ -95,8 +95,10 @@ class LeaseMiddleware(BaseSpiderMiddleware):
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request:
         lease = _lease_of(response)
-        if lease is not None and request.dont_filter:
-            request.meta[MADE_BY] = f"{lease.url} {lease.attempts} {lease.unfiltered}"
+        if response is not None and lease is not None and request.dont_filter:
+            # Not the lease's attempts: a retry that the callback asks for is counted at once.
+            attempt = f"{response.meta.get('retry_times', 0)}.{lease.bounces}"
+            request.meta[MADE_BY] = f"{lease.url} {attempt} {lease.unfiltered}"
             lease.unfiltered += 1
         return request
 

@@ -45,7 +45,10 @@ def reading(folder: Path) -> Iterator[sqlite3.Connection]:
     try:
         connection, is_safe = _open_to_read(folder)
     except sqlite3.Error as error:
-        raise BadCrawlDirectory(f"can't read {str(path)!r}: {error}") from None
+        raise BadCrawlDirectory(
+            f"can't read {str(path)!r}: {error}; move it away, or use another JOBDIR; "
+            "it was not touched"
+        ) from None
     with closing(connection):
         yield connection
     if not is_safe and _stamp(path) != before:

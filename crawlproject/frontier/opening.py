@@ -12,6 +12,7 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawlproject.errors import BadCrawlDirectory
 from crawlproject.frontier import clock, database
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.looking import check_content
@@ -46,6 +47,8 @@ def open_frontier(crawler: Crawler) -> Frontier:
 
 def check_crawl_directory(settings: BaseSettings) -> None:
     """Raise BadCrawlDirectory for a JOBDIR that can't be used, before anything is set up."""
+    if settings["JOBDIR"] is not None and not str(settings["JOBDIR"]).strip():
+        raise BadCrawlDirectory("JOBDIR is empty: name a directory, as in -s JOBDIR=crawls/example")
     if settings["JOBDIR"]:
         folder = Path(settings["JOBDIR"])
         if database.check(folder):

@@ -24,7 +24,7 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawlproject.frontier import requests, use_frontier
-from crawlproject.frontier.base import LEASE, Candidate
+from crawlproject.frontier.base import LEASE, NOT_ASKED, Candidate
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
 from crawlproject.frontier.engine import is_busy, stop, wake
@@ -194,6 +194,7 @@ class FrontierScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         lease = request.meta.pop(LEASE, None)
+        made_by = request.meta.pop(MADE_BY, None)
         url = identity(request, self._canonicalizer)
         if lease is not None and _is_retry(request, url, lease):
             lease.attempts = request.meta["retry_times"]
@@ -203,7 +204,7 @@ class FrontierScheduler(BaseScheduler):
             self._out.release(lease, now() + wait)
             return True
         if request.dont_filter:
-            url = f"{url}#{_mark(request.meta.pop(MADE_BY, None))}"
+            url = f"{url}#{_mark(made_by)}"
         elif self._is_duplicate(request, url):
             self._dupefilter.log(request, self._spider)
             return False
@@ -279,7 +280,7 @@ class FrontierScheduler(BaseScheduler):
             answered_at = await question
         finally:
             moment = now()
-            if self._gatekeeper.asks_the_host:
+            if self._gatekeeper.asks_the_host and answered_at != NOT_ASKED:
                 self._frontier.landed(lease, answered_at or moment)
             self._frontier.release(lease, moment)
             wake(self._crawler)

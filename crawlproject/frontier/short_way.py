@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
+from scrapy.core.downloader import Downloader
 from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.asyncgen import as_async_generator
@@ -37,7 +38,8 @@ def take_short_way(crawler: Crawler) -> None:
     """From now on. A downloader of a team's own, or more items at once, go Scrapy's way."""
     engine: Any = crawler.engine
     way = _ShortWay(crawler)
-    if hasattr(engine.downloader, "fetch_async"):
+    is_ours = type(engine.downloader).fetch is Downloader.fetch
+    if is_ours and hasattr(engine.downloader, "fetch_async"):
         engine._start_scheduled_request = way.start
     if engine.scraper.concurrent_items == 1:
         engine.scraper.handle_spider_output_async = way.handle_output

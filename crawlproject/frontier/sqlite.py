@@ -132,8 +132,8 @@ class SqliteFrontier(Judging):
         return self._rejudge(judge, lasting)
 
     @guarded(0)
-    def retry_failed(self) -> int:
-        return self._retry_failed()
+    def retry(self, *, failed: bool) -> int:
+        return self._retry(failed=failed)
 
     # --- what goes out and comes back
 
@@ -274,6 +274,7 @@ class SqliteFrontier(Judging):
     def keep_item(self, kind: str, record: Record, url: str | None = None) -> None:
         entry = None if url is None else self._store.get(url)
         self._store.add_item(entry, kind, record["url"] if is_page(record) else None, record)
+        self._store.flush_if_large()
 
     @guarded(None)
     def keep_robots(self, origin: str, robots: Robots) -> None:

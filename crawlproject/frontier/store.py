@@ -36,9 +36,9 @@ STARTED_AT = "started at"
 
 # Entries in each of the two generations of the cache.
 _HOT = 16_384
-# Entries that are changed but not flushed, and characters of pages.
+# Entries that are changed but not flushed, and characters of pages and items.
 _CHANGES = 4_096
-_PAGES_LENGTH = 4 * 1024 * 1024
+_LENGTH = 4 * 1024 * 1024
 
 # All characters escaped: a lone surrogate, which SQLite refuses, is text like any other.
 encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
@@ -59,7 +59,7 @@ class Store:
         self._changed: dict[int, Entry] = {}
         self._hosts: dict[int, Host] = {}
         self._pages: list[tuple[int, str, bytes | None]] = []
-        self._pages_length = 0
+        self._length = 0
         self._items: list[tuple[int | None, str, str | None, str]] = []
         self._seen = seen or Seen()
         self._seen.add_all(row[0] for row in database.execute("SELECT fingerprint FROM urls"))
@@ -147,7 +147,7 @@ class Store:
             self._pinned[entry.url] = entry
 
     def flush_if_large(self) -> None:
-        if len(self._new) + len(self._changed) > _CHANGES or self._pages_length > _PAGES_LENGTH:
+        if len(self._new) + len(self._changed) > _CHANGES or self._length > _LENGTH:
             self.flush()
 
     def redirect(self, entry: Entry, target: Entry) -> None:
@@ -209,8 +209,9 @@ class Store:
         self._keep_page(entry, encode(record), links)
 
     def add_item(self, entry: Entry | None, kind: str, page: str | None, record: Record) -> None:
-        page = page and encodable(page)
-        self._items.append((entry.id if entry else None, kind, page, encode(record)))
+        page, text = page and encodable(page), encode(record)
+        self._items.append((entry.id if entry else None, kind, page, text))
+        self._length += len(text)
 
     def links_of(self, entry: Entry) -> array[int]:
         """The links of a page, as ``id << 1 | is_nofollow``."""
@@ -228,7 +229,7 @@ class Store:
     def _keep_page(self, entry: Entry, record: str, links: list[int] | None) -> None:
         packed = None if links is None else array("I", links).tobytes()
         self._pages.append((entry.id, record, packed))
-        self._pages_length += len(record) + len(packed or b"")
+        self._length += len(record) + len(packed or b"")
 
     def put_answer(self, entry: Entry, text: str) -> int:
         self.begin()
@@ -342,12 +343,12 @@ class Store:
         if self._pages:
             self.database.executemany("INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", self._pages)
             self._pages.clear()
-            self._pages_length = 0
         if self._items:
             self.database.executemany(
                 "INSERT INTO items (url, kind, page, record) VALUES (?, ?, ?, ?)", self._items
             )
             self._items.clear()
+        self._length = 0
 
     # --- the cache
 

@@ -139,7 +139,7 @@ def _reasons(limits: Limits) -> dict[str, tuple[str, str]]:
         INTERNAL: ("in a private network", "only with a seed in one"),
         REPEATED_PATH: ("whose path goes round in circles", "-s SCOPE_MAX_REPEATED_SEGMENTS=N"),
         GROWING_PATH: (
-            "that only make a path longer, by the same links on every page",
+            "that only make the path of their page longer",
             "-s SCOPE_MAX_REPEATED_SEGMENTS=0",
         ),
         TOO_MANY_PARAMS: ("with too many parameters", "-s SCOPE_MAX_QUERY_PARAMS=N"),

@@ -121,8 +121,9 @@ class Summary:
         if (frontier := self._frontier()) is not None:
             ending.subject = frontier.read().seeds() or ending.subject
             ending.earlier = earlier_from(stats)
-            # What could not be kept, as on a full disk, is not there.
-            if ending.earlier is not None or frontier.failure is not None:
+            # What could not be kept, as on a full disk, is not there for the next run.
+            is_less = frontier.failure is not None and ending.directory is not None
+            if ending.earlier is not None or is_less:
                 ending.tally = _tally_of_all(frontier)
                 ending.broken = list(ending.tally.first_broken)
             ending.counts = frontier.counts()

@@ -111,8 +111,9 @@ class Client:
     async def _get(
         self, url: yarl.URL, headers: list[tuple[str, str]], seconds: float | None, ssl: SSLContext
     ) -> aiohttp.ClientResponse:
+        if self._session.closed:
+            raise RuntimeError("Session is closed")
         limit = TimeoutHandle(self._loop, seconds)
-        alarm = limit.start()
         timer = limit.timer()
         request = _Request(
             "GET",
@@ -124,6 +125,7 @@ class Client:
             session=self._session,
             ssl=ssl,
         )
+        alarm = limit.start()
         try:
             with timer:
                 connection = await self._connector.connect(request, [], _WHOLE)

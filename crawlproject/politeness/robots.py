@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from crawlproject.frontier import frontier_of
-from crawlproject.frontier.base import ROBOTS, ROBOTS_UNREACHABLE, Robots
+from crawlproject.frontier.base import NOT_ASKED, ROBOTS, ROBOTS_UNREACHABLE, Robots
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
 from crawlproject.politeness.asking import Answer, RobotsAsker
@@ -145,9 +145,14 @@ class RobotsGatekeeper:
 
     def _question(self, origin: str, host: str) -> Awaitable[float | None]:
         question = self._questions.get(origin)
-        if question is None:
-            question = self._questions[origin] = asyncio.ensure_future(self._learn(origin, host))
+        if question is not None:
+            return self._overhear(question)
+        question = self._questions[origin] = asyncio.ensure_future(self._learn(origin, host))
         return asyncio.shield(question)
+
+    async def _overhear(self, question: asyncio.Future[float | None]) -> float:
+        await asyncio.shield(question)
+        return NOT_ASKED
 
     def _close(self) -> None:
         for question in self._questions.values():

@@ -70,11 +70,13 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (
             values.yes_or_no,
             "ROBOTSTXT_OBEY AUTOTHROTTLE_ENABLED POLITENESS_FAST_LOOPBACK URLS_JOIN_SCHEMES "
-            "SCOPE_SEEDS_ONLY SCOPE_FOLLOW_SEED_REDIRECTS MONITORING_PROGRESS MONITORING_SUMMARY",
+            "SCOPE_SEEDS_ONLY SCOPE_FOLLOW_SEED_REDIRECTS MONITORING_PROGRESS MONITORING_SUMMARY "
+            "HTTPERROR_ALLOW_ALL DOWNLOAD_VERIFY_CERTIFICATES RETRY_ENABLED",
         ),
         (
             values.seconds,
-            "DOWNLOAD_TIMEOUT FRONTIER_RETRY_BACKOFF_SECONDS FRONTIER_COMMIT_SECONDS "
+            "DOWNLOAD_DELAY_JITTER DNS_TIMEOUT LOGSTATS_INTERVAL CLOSESPIDER_TIMEOUT_NO_ITEM "
+            "FRONTIER_RETRY_BACKOFF_SECONDS FRONTIER_COMMIT_SECONDS "
             "AUTOTHROTTLE_START_DELAY "
             "AUTOTHROTTLE_MAX_DELAY AUTOTHROTTLE_TARGET_CONCURRENCY "
             "POLITENESS_MAX_CRAWL_DELAY_SECONDS POLITENESS_MAX_HOLD_SECONDS "
@@ -85,9 +87,17 @@ _OTHER_SETTINGS: dict[str, Argument] = {
             "DOWNLOAD_MAXSIZE FRONTIER_CAPACITY REDIRECT_MAX_TIMES RETRY_TIMES URLLENGTH_LIMIT "
             "POLITENESS_ROBOTS_MAX_BYTES SCOPE_MAX_PAGES_PER_HOST SCOPE_MAX_PAGES_PER_PREFIX "
             "SCOPE_MAX_REPEATED_SEGMENTS SCOPE_MAX_QUERY_PARAMS CLOSESPIDER_PAGECOUNT "
-            "CLOSESPIDER_ITEMCOUNT CLOSESPIDER_ERRORCOUNT",
+            "CLOSESPIDER_ITEMCOUNT CLOSESPIDER_ERRORCOUNT DOWNLOAD_WARNSIZE DNSCACHE_SIZE "
+            "MEMUSAGE_LIMIT_MB MEMUSAGE_WARNING_MB",
         ),
-        (values.whole_number(1), "POLITENESS_ROBOTS_ATTEMPTS FRONTIER_COMMIT_PAGES"),
+        (
+            values.whole_number(1),
+            "POLITENESS_ROBOTS_ATTEMPTS FRONTIER_COMMIT_PAGES CONCURRENT_ITEMS "
+            "REACTOR_THREADPOOL_MAXSIZE",
+        ),
+        (values.some_time, "DOWNLOAD_TIMEOUT"),
+        (values.encoding, "FEED_EXPORT_ENCODING"),
+        (values.statuses, "RETRY_HTTP_CODES"),
         (values.one_of(HOSTNAME, DOMAIN), "POLITENESS_HOST"),
         (values.host_limits, "POLITENESS_HOSTS"),
         (values.log_level, "LOG_LEVEL"),
@@ -146,8 +156,11 @@ def _check(settings: BaseSettings) -> None:
             continue
         parsed = argument.parse(argument.setting, value)
         priority = settings.getpriority(argument.setting) or 0
+        if parsed is None and value is not None:
+            # 'none' is no limit, which settings say with 0.
+            parsed = 0
         # What -s gave is a string: from here on it is a value.
-        settings.set(argument.setting, 0 if parsed is None else parsed, priority)
+        settings.set(argument.setting, parsed, priority)
 
 
 def _seeds(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:

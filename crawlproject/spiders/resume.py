@@ -4,7 +4,8 @@
 - Other seeds: the new ones join; those that are missing now stay as they are.
 - Another scope, depth limit or trap setting: what is still queued is judged again, and so is
   what was skipped; pages that were fetched stay.
-- Nothing is left to do, and nothing could be fetched: what failed is tried again.
+- Nothing is left to do: what was skipped because its robots.txt could not be had is tried
+  again, and if nothing at all could be fetched, what failed too.
 
 Notes kept in the crawl directory: ``scope``, ``seeds``, ``widened`` (hosts that seeds
 redirected to).
@@ -84,10 +85,11 @@ def begin(
     if earlier is not None and admitted:
         stats.set_value("frontier/seeds_joined", admitted)
         logger.info("%d new seeds join", admitted)
-    if earlier is not None and frontier.exhausted() and not counts.done:
-        retried = frontier.retry_failed()
-        stats.set_value("frontier/resumed_pages", 0)
-        logger.info("Nothing could be fetched so far: %d URLs are tried again", retried)
+    if earlier is not None and frontier.exhausted():
+        retried = frontier.retry(failed=not counts.done)
+        logger.info("%d URLs that could not be had before are tried again", retried)
+        if retried:
+            stats.set_value("frontier/resumed_pages", frontier.read().count_pages())
     frontier.commit()
 
 

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request
 from scrapy.spiders import CrawlSpider, Rule
+from scrapy.utils.misc import load_object
 
+from crawlproject.errors import BadArgument
 from crawlproject.failures import Verdict, error_of
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
+from crawlproject.frontier.scheduler import FrontierScheduler
 from crawlproject.pages.read import is_readable, page_of, read_page
 from crawlproject.records import record_of
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
@@ -79,6 +82,13 @@ class SiteSpider(CrawlSpider):
     def check_arguments(cls, given: dict[str, str], settings: BaseSettings) -> None:
         """Raise BadArgument for what would be wrong, before a crawl is set up."""
         arguments.apply(given, settings)
+        # Scrapy's schedulers are all subclasses of each other, by the names of their methods.
+        if FrontierScheduler not in load_object(settings["SCHEDULER"]).__mro__:
+            raise BadArgument(
+                "SCHEDULER",
+                f"{settings['SCHEDULER']!r} knows no frontier, and this spider needs one: leave it "
+                "out, or use a subclass of crawlproject.frontier.scheduler.FrontierScheduler",
+            )
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
@@ -176,7 +186,8 @@ class SiteSpider(CrawlSpider):
 
     async def find_links(self, response: Response) -> dict[str, bool]:
         """Where an HTML page links to, in page order, and whether not to follow."""
-        if type(self).admit_links is SiteSpider.admit_links:
+        extractors: list[Any] = [rule.link_extractor for rule in self._rules]
+        if type(self).admit_links is SiteSpider.admit_links and extractors == [self._extractor]:
             return self._extractor.addresses(response)
         self._links = []
         for rule in self._rules:

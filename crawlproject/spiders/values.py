@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import math
 import re
@@ -28,7 +29,10 @@ def whole_number(minimum: int) -> Callable[[str, Any], int]:
     def parse(name: str, value: Any) -> int:
         text = str(value).strip()
         if not re.fullmatch(r"-?[0-9]{1,18}", text) or int(text) < minimum:
-            raise BadArgument(name, f"{text[:50]!r} is not a whole number of {minimum} or more")
+            most = " (of 18 digits at most)" if re.fullmatch("[0-9]{19,}", text) else ""
+            raise BadArgument(
+                name, f"{text[:50]!r} is not a whole number of {minimum} or more{most}"
+            )
         return int(text)
 
     return parse
@@ -59,6 +63,32 @@ def seconds(name: str, value: Any) -> float:
     if number is None or number < 0:
         raise BadArgument(name, f"{str(value)!r} is not a number of seconds such as 0.5 or 2")
     return number
+
+
+def some_time(name: str, value: Any) -> float:
+    number = seconds(name, value)
+    if not number:
+        raise BadArgument(name, "0 is no time at all: give a number of seconds such as 30")
+    return number
+
+
+def encoding(name: str, value: Any) -> str | None:
+    if value is None:
+        return None
+    try:
+        return codecs.lookup(str(value)).name
+    except LookupError:
+        raise BadArgument(
+            name, f"{str(value)!r} is not an encoding such as utf-8 or ascii"
+        ) from None
+
+
+def statuses(name: str, value: Any) -> list[int]:
+    numbers = value if isinstance(value, list | tuple) else _split(value)
+    for number in numbers:
+        if not re.fullmatch(r"[1-9][0-9]{2}", str(number).strip()):
+            raise BadArgument(name, f"{str(number)!r} is not a status such as 503")
+    return [int(number) for number in numbers]
 
 
 def per_second(name: str, value: Any) -> float:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from selectolax.lexbor import LexborNode
 
-    # Its name, its attributes, and itself.
-    Element: TypeAlias = tuple[str | None, dict[str, str | None], LexborNode]
+    # Its name, and itself.
+    Element: TypeAlias = tuple[str | None, LexborNode]
 
 _BOM = b"\xef\xbb\xbf"
 # Elements that lead to other pages.
@@ -28,6 +28,8 @@ LINKING = frozenset({"a", "area"})
 # take as long as parsing does, so there is one for all.
 _TELLING = ("base", "link", "meta", "title")
 _SURVEYED = ",".join((*sorted(LINKING), *_TELLING))
+# Characters of a base. Each relative link would be as long.
+_LONGEST_BASE = 8_192
 
 
 class Reading:
@@ -78,7 +80,8 @@ def _survey(response: Response) -> tuple[list[Element], dict[str | None, list[El
         surveyed: list[Element] = []
         by_name: dict[str | None, list[Element]] = {name: [] for name in _TELLING}
         for node in document(response).css(_SURVEYED):
-            element = name, _, _ = node.tag, node.attributes, node
+            # Not its attributes: those of all elements at once are much, on a page that is.
+            element = name, _ = node.tag, node
             surveyed.append(element)
             if name in by_name:
                 by_name[name].append(element)
@@ -108,11 +111,12 @@ def base_url(response: Response) -> str:
 
 
 def _find_base(response: Response) -> str:
-    for _, attributes, _ in telling(response, "base"):
-        href = attributes.get("href")
+    for _, node in telling(response, "base"):
+        href = node.attributes.get("href")
         if href is not None:
             try:
-                return resolve(href, response.url)
+                base = resolve(href, response.url)
             except NotCrawlable:
                 break
+            return base if len(base) <= _LONGEST_BASE else response.url
     return response.url

@@ -20,6 +20,7 @@ from crawlproject.urls.canonical import (
     canonicalize,
     host_of,
     origin_of,
+    resolve,
 )
 from crawlproject.urls.directives import page_nofollow
 from crawlproject.urls.document import LINKING, base_url, document, elements
@@ -182,9 +183,10 @@ class FastLinkExtractor:
             self._remembered_hrefs = 0
         origin = origin_of(base)
         remembered = self._remembered_at(origin)
-        beside = self._remembered_at(_directory(base, origin))
+        beside = self._remembered_at(_directory(base))
         plain_tags = self._plain_tags
-        for tag, attributes, node in self._elements(response):
+        for tag, node in self._elements(response):
+            attributes = node.attributes
             if tag in plain_tags:
                 # The usual case, without the cost of a call.
                 values: Iterable[str | None] = (attributes["href"],) if "href" in attributes else ()
@@ -217,7 +219,7 @@ class FastLinkExtractor:
         parts = tree.css(self._restrict_css) if self._restrict_css else (tree,)
         # Parts may lie inside each other: each node counts once.
         found = {node.mem_id: node for part in parts for node in part.css(self._selector)}
-        return [(node.tag, node.attributes, node) for node in found.values()]
+        return [(node.tag, node) for node in found.values()]
 
     def _values(self, tag: str | None, attributes: dict[str, str | None]) -> Iterable[str | None]:
         """What an element that is no plain link refers to."""
@@ -245,7 +247,8 @@ class FastLinkExtractor:
         beside: dict[str, str | None],
     ) -> str | None:
         url = self._wanted(href, base)
-        if len(href) > _REMEMBERED_LENGTH or self._remembered_hrefs >= _REMEMBERED:
+        is_long = len(href) > _REMEMBERED_LENGTH or len(url or "") > 2 * _REMEMBERED_LENGTH
+        if is_long or self._remembered_hrefs >= _REMEMBERED:
             return url
         # Others depend on the whole base.
         if href.startswith(("/", "https://", "http://")):
@@ -285,11 +288,13 @@ def _domains(domains: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(f".{domain.lower().strip('.')}" for domain in arg_to_iter(domains))
 
 
-def _directory(base: str, origin: str) -> str:
-    """The directory of a base, with its origin."""
-    path, _, _ = base.partition("#")[0].partition("?")
-    # Without a path of its own, the base is as good as its directory.
-    return path[: path.rfind("/", len(origin)) + 1] or f"{base}/"
+def _directory(base: str) -> str:
+    """What links of its pages that begin with a name are relative to; no base, if it has none."""
+    try:
+        # Not all up to the last slash: '/a/b/%2e%2e' is '/a/', and '\\' is a slash, too.
+        return resolve(".", base)
+    except NotCrawlable:
+        return ""
 
 
 def _names(argument: str, names: str | Iterable[str]) -> tuple[str, ...]:

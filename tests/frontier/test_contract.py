@@ -552,7 +552,7 @@ def test_pages_do_not_gather_in_memory(tmp_path: Path) -> None:
         lease.records = [(PAGE, {"url": lease.url, "links": [], "title": "x" * 1_000_000})]
         frontier.landed(lease, 0)
         frontier.finish(lease)
-        most = max(most, sum(len(page[1]) for page in frontier._store._pages))
+        most = max(most, frontier._store._length)
     assert 1_000_000 < most < 6_000_000
     assert frontier.read().count_pages() == 20
 
@@ -714,7 +714,7 @@ def test_what_failed_may_be_tried_again_within_a_page_budget(engine: Engine) -> 
     frontier.landed(lease, 0)
     failed(frontier, lease)
     assert frontier.exhausted()
-    assert frontier.retry_failed() == 1
+    assert frontier.retry(failed=True) == 1
     fetched(frontier, take(frontier), "a/1")
     assert frontier.exhausted()
 

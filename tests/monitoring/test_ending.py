@@ -176,7 +176,7 @@ def test_notes_say_why_it_ended_and_what_is_missing(ending: Ending, expected: li
         (
             "growing path",
             LIMITS,
-            "that only make a path longer, by the same links on every page",
+            "that only make the path of their page longer",
             "-s SCOPE_MAX_REPEATED_SEGMENTS=0",
         ),
         (
