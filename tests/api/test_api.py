@@ -410,6 +410,33 @@ def test_a_crawl_that_nobody_reads_to_its_end_leaves_nothing_behind(tmp_path: Pa
     assert not list(tmp_path.iterdir())
 
 
+LEFT_WAITING = """
+import sys
+from crawlproject import crawl_pages
+for page in crawl_pages(sys.argv[1], per_host_delay_s=0):
+    print("left")
+    break
+"""
+
+
+def test_nor_does_it_keep_its_program_waiting_for_an_answer(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"pages": {"/": {"links": ["/hang"]}, "/hang": {"hang": True}}})
+    result = subprocess.run(
+        [sys.executable, "-c", LEFT_WAITING, server.url()],
+        cwd=PROJECT,
+        env=command_environment() | {"TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        # An answer may take 30 seconds.
+        timeout=25,
+        check=False,
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (0, "left\n", "")
+    assert not list(tmp_path.iterdir())
+
+
 def test_breadth_first_order_follows_the_links_of_the_page() -> None:
     pages = [
         Page("c", depth=2),

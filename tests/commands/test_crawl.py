@@ -105,6 +105,59 @@ def test_bad_input_gets_one_line_and_status_2(
     assert error_line(result.stderr).startswith(f"scrapy crawl: error: {message}")
 
 
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("CONCURRENT_ITEMS=0", "CONCURRENT_ITEMS: '0' is not a whole number of 1 or more"),
+        ("DOWNLOAD_TIMEOUT=0", "DOWNLOAD_TIMEOUT: 0 is no time at all"),
+        ("RETRY_HTTP_CODES=503,x", "RETRY_HTTP_CODES: 'x' is not a status such as 503"),
+        ("RETRY_EXCEPTIONS=foo", "RETRY_EXCEPTIONS: can't load 'foo'"),
+        ("FEED_EXPORT_ENCODING=klingon", "FEED_EXPORT_ENCODING: 'klingon' is not an encoding"),
+        ("LOG_ENCODING=klingon", "LOG_ENCODING: 'klingon' is not an encoding"),
+        ("LOG_STDOUT=x", "LOG_STDOUT: 'x' is not 'yes' or 'no'"),
+        ("LOG_FILE=missing/log", "LOG_FILE: can't write 'missing/log': No such file"),
+        ("TWISTED_REACTOR=x", "TWISTED_REACTOR: can't load 'x'"),
+        ("SPIDER_MODULES=nope", "SPIDER_MODULES: can't load 'nope'"),
+        ("STATS_CLASS=x.y", "STATS_CLASS: can't load 'x.y'"),
+        ("SCHEDULER=scrapy.core.scheduler.Scheduler", "SCHEDULER: 'scrapy.core.scheduler.Sch"),
+        ("JOBDIR=", "JOBDIR is empty: name a directory"),
+        ("EXTENSIONS=3", "EXTENSIONS: '3' is not a JSON object such as"),
+        ("ITEM_PIPELINES={", "ITEM_PIPELINES: '{' is not a JSON object such as"),
+        ("FEEDS=x", "FEEDS: 'x' is not a JSON object such as"),
+        ('FEEDS={"a.json": 3}', "FEEDS: 'a.json' has 3, not options in an object"),
+    ],
+)
+def test_a_bad_setting_gets_one_line_before_anything_is_fetched(
+    site: SiteFactory, tmp_path: Path, setting: str, message: str
+) -> None:
+    server = site({"pages": {"/": {}}})
+    options = ["-a", f"seed={server.url()}", "-s", setting]
+    result = scrapy("crawl", "site", *options, cwd=tmp_path)
+    assert result.returncode == 2
+    assert error_line(result.stderr).startswith(f"scrapy crawl: error: {message}")
+    assert server.log() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ('{"format": "pdf"}', "can't write 'a.json': its format 'pdf' is not one of csv"),
+        (
+            '{"format": "json", "encoding": "klingon"}',
+            "can't write 'a.json': 'klingon' is not an encoding such as utf-8",
+        ),
+    ],
+)
+def test_so_does_an_output_that_can_not_be_written_as_it_is_wanted(
+    tmp_path: Path, options: str, message: str
+) -> None:
+    feeds = f'FEEDS={{"a.json": {options}}}'
+    result = scrapy("crawl", "site", "-a", "seed=http://x", "-s", feeds, cwd=tmp_path)
+    assert result.returncode == 2
+    assert error_line(result.stderr).startswith(f"scrapy crawl: error: {message}")
+
+
 def test_an_unknown_spider_is_named(tmp_path: Path) -> None:
     result = scrapy("crawl", "stie", cwd=tmp_path)
     assert result.returncode == 2

@@ -557,6 +557,14 @@ def test_pages_do_not_gather_in_memory(tmp_path: Path) -> None:
     assert frontier.read().count_pages() == 20
 
 
+def test_nor_do_items(tmp_path: Path) -> None:
+    frontier = opened(tmp_path, batch=1_000)
+    for _ in range(20):
+        frontier.keep_item("thing", {"text": "x" * 1_000_000})
+        assert frontier._store._length < 6_000_000
+    assert frontier.read().count_others() == 20
+
+
 def test_after_a_restart_no_host_is_asked_sooner_than_its_delay(tmp_path: Path) -> None:
     limits = {"a": HostLimits(2.0, 1), "b": HostLimits(0, 1)}
     first = opened(tmp_path, limits, now=0)

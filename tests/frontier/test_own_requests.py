@@ -121,6 +121,12 @@ class Own(Spider):
         else:
             yield {"got": path_of(response.url)}
 
+    def retried_with_more(self, response: Response) -> Iterator[Any]:
+        assert response.request
+        if "retry_times" not in response.meta:
+            yield get_retry_request(response.request, spider=self, reason="nothing in it")
+        yield self.request("/more", dont_filter=True)
+
     def closes(self, response: Response) -> Iterator[Any]:
         yield {"got": path_of(response.url)}
         yield self.request("/after-closing")
@@ -482,6 +488,15 @@ async def test_a_request_that_the_spider_no_longer_knows_is_skipped(
     assert crawled.stats["finish_reason"] == "finished"
     assert list(crawled.skipped().values()) == ["request not kept"]
     assert "can't be made again" in caplog.text
+
+
+@deferred_f_from_coro_f
+async def test_what_a_retry_asks_for_unfiltered_is_not_what_came_before_it(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"default": {}})
+    await crawl(server, tmp_path, ["/retried-with-more"], FRONTIER_RETRY_BACKOFF_SECONDS=0.01)
+    assert sorted(server.paths()) == ["/more", "/more", *["/retried-with-more"] * 2]
 
 
 class Again(SiteSpider):

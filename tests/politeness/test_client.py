@@ -103,6 +103,17 @@ async def test_so_are_hosts_that_are_not_there(url: str) -> None:
 
 
 @deferred_f_from_coro_f
+async def test_who_is_closed_asks_nobody(site: SiteFactory) -> None:
+    server = site({"pages": PAGES})
+    client = Client(aiohttp.TCPConnector())
+    await client.close()
+    for url in (server.url(), yarl.URL(server.url())):
+        with pytest.raises(RuntimeError, match="Session is closed"):
+            await outcome(client, url)
+    assert server.log() == []
+
+
+@deferred_f_from_coro_f
 async def test_who_is_cancelled_leaves_no_connection_behind(site: SiteFactory) -> None:
     server = site({"pages": PAGES})
     async with made_client() as client:

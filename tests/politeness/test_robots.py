@@ -291,6 +291,19 @@ async def test_the_target_of_a_redirect_has_its_own_robots_txt_and_gate(site: Si
     assert min(server.gaps("127.0.1.2")) >= 0.15
 
 
+@deferred_f_from_coro_f
+async def test_a_question_of_several_urls_is_one_request(site: SiteFactory) -> None:
+    pages = {"/": {"links": [f"/{number}" for number in range(8)], "delay": 0.15}}
+    robots = {"times": {"1": {"body": ""}}, "body": "User-agent: *\nDisallow: /\n", "delay": 0.1}
+    server = site({"robots": robots, "pages": pages})
+    settings = {"POLITENESS_ROBOTS_MAX_AGE_SECONDS": 0.05, "DOWNLOAD_DELAY": 0}
+    crawled = await crawl_site(server.url(), settings, concurrency="8")
+    assert len(crawled.pages) == 9
+    assert crawled.stats["robotstxt/forbidden"] == 8
+    (requests,) = crawled.frontier.read().database.execute("SELECT requests FROM hosts").fetchone()
+    assert requests == len(server.log()) == 3
+
+
 class PostSpider(SiteSpider):
     """Makes a request of its own, that is no plain GET."""
 

@@ -34,6 +34,19 @@ def run(*arguments: str, cwd: Path, script: str = "crawl") -> subprocess.Complet
     )
 
 
+def test_without_a_url_the_demo_does_not_join_a_crawl_that_has_begun(tmp_path: Path) -> None:
+    options = ["-s", "JOBDIR=job", "-s", "RETRY_ENABLED=no"]
+    begun = run("http://127.0.0.1:9/", *options, cwd=tmp_path)
+    assert begun.returncode == 1
+    result = run(*options, "-O", "x.json", cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr == (
+        "scrapy crawl: error: no URL given, and 'job' holds a crawl of http://127.0.0.1:9/: "
+        "give that URL to go on\n"
+    )
+    assert not (tmp_path / "x.json").exists()
+
+
 def test_without_a_url_the_demo_site_is_crawled_into_a_file(tmp_path: Path) -> None:
     result = run(cwd=tmp_path)
     assert result.returncode == 0, result.stderr

@@ -141,6 +141,29 @@ def test_a_seed_that_could_not_be_had_is_tried_again(site: SiteFactory, tmp_path
 
 
 @deferred_f_from_coro_f
+async def test_a_robots_txt_that_was_away_is_asked_again_when_nothing_else_is_left(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"pages": {}}, all_loopback=True)
+    good, bad = (server.url("/", host=host) for host in ("127.0.1.1", "127.0.1.2"))
+    away = {"robots": {"status": 503}, "pages": {"/": {}}}
+    there = {"pages": {"/": {"links": [f"{bad}page"]}}}
+    server.set({"hosts": {"127.0.1.1": there, "127.0.1.2": away}})
+    settings = {"JOBDIR": str(tmp_path), "FRONTIER_RETRY_BACKOFF_SECONDS": 0.01}
+    first = await crawl_site(f"{good} {bad}", settings, scope="any")
+    assert first.skipped() == dict.fromkeys((bad, f"{bad}page"), "robots unreachable")
+    asked = len(server.log())
+    server.set({"hosts": {"127.0.1.1": there, "127.0.1.2": {"pages": {"/": {}, "/page": {}}}}})
+    second = await crawl_site(f"{good} {bad}", settings, scope="any")
+    assert second.skipped() == {}
+    assert sorted(entry["path"] for entry in server.log()[asked:]) == ["/", "/page", "/robots.txt"]
+    assert {page.url for page in second.pages.values() if page.error is None} >= {bad}
+    # Then all is done.
+    await crawl_site(f"{good} {bad}", settings, scope="any")
+    assert len(server.log()) == asked + 3
+
+
+@deferred_f_from_coro_f
 async def test_nofollow_and_robots_can_be_lifted_later(site: SiteFactory, tmp_path: Path) -> None:
     links = '<a rel="nofollow" href="/quiet">q</a> <a href="/no">n</a>'
     server = site(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy.spiders import Rule
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.frontier.questions import Questions
 from crawlproject.spiders.site import SiteSpider
+from crawlproject.urls.links import FastLinkExtractor
 from tests.crawling import crawl_site
 
 if TYPE_CHECKING:
@@ -333,6 +335,25 @@ class Choosing(SiteSpider):
 
     def process_results(self, response: Response, results: Any) -> list[Any]:
         return [{**result, "processed": True} for result in results]
+
+
+class Further(SiteSpider):
+    """A team's own rule, beside ours."""
+
+    name = "further"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        pictures: Any = FastLinkExtractor(tags="img", attrs="src")
+        self.rules = (*self.rules, Rule(pictures, process_links="admit_links"))
+        self._compile_rules()
+
+
+@deferred_f_from_coro_f
+async def test_a_spider_of_a_teams_own_may_have_further_rules(site: SiteFactory) -> None:
+    server = site({"pages": {"/": {"body": "<a href=/a>a</a><img src=/i>"}, "/a": {}, "/i": {}}})
+    crawled = await crawl_site(server.url(), {"ROBOTSTXT_OBEY": False}, spider=Further)
+    assert crawled.pages[server.url()].links == [server.url("/a"), server.url("/i")]
 
 
 @deferred_f_from_coro_f

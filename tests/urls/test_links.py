@@ -119,7 +119,10 @@ PARTS = ["", "a", "b/", "/", "..", ".", "?x", "#y", "//c.org", ":", " ", "\\", "
     st.lists(
         st.tuples(
             st.sampled_from(
-                ["", "/", "/a", "/a/", "/a/b", "/a/b/", "/b/c?d=/e/f", "/b/c#/g", "?h=/i/"]
+                [
+                    *("", "/", "/a", "/a/", "/a/b", "/a/b/", "/b/c?d=/e/f", "/b/c#/g", "?h=/i/"),
+                    *("/a/b/..", "/a/b/%2e%2E", "/a/b/.", "/a/%2e", "/a\\b", "/a/b\\c", "/a/b/..c"),
+                ]
             ),
             st.lists(st.lists(st.sampled_from(PARTS), max_size=3).map("".join), max_size=4),
         ),
@@ -152,6 +155,17 @@ def test_memory_of_links_is_bounded() -> None:
         extractor.extract_links(HtmlResponse(f"http://{number}.org/", body=body.encode()))
     assert 0 < len(extractor._remembered) <= _REMEMBERED // 4
     assert set(remembered()) == {"y"}
+
+
+def test_a_base_that_is_too_long_to_be_one_is_none() -> None:
+    base = f"http://other.org/{'x/' * 5_000}"
+    assert urls(f"<base href={base}><a href=y>") == [f"{SITE}/dir/y"]
+    base = f"http://other.org/{'x/' * 1_000}"
+    extractor = FastLinkExtractor()
+    found = extractor.extract_links(page(f"<base href={base}><a href=y>"))
+    assert [link.url for link in found] == [f"{base}y"]
+    # … and what is long is not remembered.
+    assert not any(extractor._remembered.values())
 
 
 def test_addresses_are_the_links_each_once() -> None:
