@@ -111,7 +111,7 @@ class RobotsGatekeeper:
         if rules.allow(url):
             return None
         self._crawler.stats.inc_value("robotstxt/forbidden")
-        lease.skip = ROBOTS
+        lease.skip = f"{ROBOTS}: {origin}/robots.txt"
         return "robots"
 
     def _known(self, origin: str, host: str) -> Rules | None:

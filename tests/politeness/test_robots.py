@@ -243,6 +243,7 @@ async def test_what_it_denies_is_skipped_and_still_a_page(site: SiteFactory) -> 
     server = site({"robots": NO, "pages": {"/": {"links": ["/no"]}}})
     crawled = await crawl_site(server.url())
     assert crawled.skipped() == {server.url("/no"): "robots"}
+    assert [skip.rule for skip in crawled.frontier.skips()] == [server.url("/robots.txt")]
     assert crawled.pages[server.url("/no")].error == "robots"
 
 
