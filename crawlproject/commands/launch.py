@@ -121,7 +121,8 @@ def names_seed(options: list[str]) -> bool:
 
 def _may_be_url(part: str) -> bool:
     """Whether it was meant as a URL; which ones are good, the spider says."""
-    return not part.startswith("-") and any(mark in part for mark in ":./")
+    is_written_so = part == "localhost" or any(mark in part for mark in ":./")
+    return not part.startswith("-") and is_written_so
 
 
 def _crawl_demo(options: list[str]) -> None:

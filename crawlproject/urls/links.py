@@ -10,7 +10,6 @@ import re
 from typing import TYPE_CHECKING
 
 from scrapy.http import HtmlResponse
-from scrapy.link import Link
 from scrapy.utils.misc import arg_to_iter
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
@@ -24,12 +23,14 @@ from crawlproject.urls.canonical import (
 )
 from crawlproject.urls.directives import page_nofollow
 from crawlproject.urls.document import LINKING, base_url, document, elements
+from crawlproject.urls.found import FoundLink, TextBudget
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import TypeAlias
 
     from scrapy.http import Response
+    from scrapy.link import Link
     from selectolax.lexbor import LexborNode
 
     from crawlproject.urls.document import Element
@@ -49,45 +50,6 @@ _REFRESH = re.compile(
     r"""\s*[0-9.]++(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""",
     re.IGNORECASE | re.DOTALL,
 ).match
-
-
-class TextBudget:
-    """How much text the links of a page may have in all.
-
-    Links inside links repeat their text: a page that nests thousands gets no more of it.
-    """
-
-    __slots__ = ("left",)
-
-    def __init__(self, left: int) -> None:
-        self.left = left
-
-
-class FoundLink(Link):
-    """A link whose text is read when it is asked for: few ask, and it is a third of the cost.
-
-    Until then it keeps the page's tree alive.
-    """
-
-    __slots__ = ("_budget", "_node", "_text")
-
-    def __init__(
-        self, url: str, node: LexborNode, budget: TextBudget, fragment: str, nofollow: bool
-    ) -> None:
-        self.url = url
-        self.fragment = fragment
-        self.nofollow = nofollow
-        self._node: LexborNode | None = node
-        self._budget = budget
-        self._text = ""
-
-    @property
-    def text(self) -> str:  # type: ignore[override]
-        if self._node is not None and self._budget.left > 0:
-            self._text = self._node.text_lexbor().strip()
-            self._budget.left -= len(self._text)
-        self._node = None
-        return self._text
 
 
 class FastLinkExtractor:
