@@ -95,7 +95,7 @@ class _ShortWay:
                 self._engine.crawl(result)
             else:
                 await self._scrape(result, request)
-        except Exception:
+        except Exception:  # of a team's code or ours: it costs one request, as in Scrapy
             self._log_error("Error while handling downloader output")
         finally:
             # A spider may have given the same request twice.
@@ -134,7 +134,7 @@ class _ShortWay:
         slot.next_response_request_deferred()
         try:
             await self._scraper._scrape(result, request)
-        except Exception:
+        except Exception:  # the slot must be left, or the crawl would never end
             self._log_error(f"Scraper bug processing {request}")
         finally:
             slot.finish_response(result, request)
@@ -164,7 +164,7 @@ class _ShortWay:
                 one = self._processed(await anext(output), response)
             except StopAsyncIteration:
                 return
-            except Exception:
+            except Exception:  # whatever a callback or a middleware raises, Scrapy reports
                 failure = Failure()  # type: ignore[no-untyped-call]
                 self._scraper.handle_spider_error(failure, request, response)
                 return

@@ -371,16 +371,22 @@ print(0 < len(crawl("https://lab.example/", http_get=get)) < 5000)
 """
 
 
-def test_ctrl_c_returns_what_there_is(tmp_path: Path) -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED],
+def run_script(
+    script: str, *arguments: str, temporary: Path, timeout: float = 60
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", script, *arguments],
         cwd=PROJECT,
-        env=command_environment(),
+        env=command_environment() | {"TMPDIR": str(temporary)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=timeout,
         check=False,
     )
+
+
+def test_ctrl_c_returns_what_there_is(tmp_path: Path) -> None:
+    result = run_script(INTERRUPTED, temporary=tmp_path)
     assert (result.stdout, result.stderr) == ("True\n", "")
 
 
@@ -397,15 +403,7 @@ for number, page in enumerate(pages):
 
 
 def test_a_crawl_that_nobody_reads_to_its_end_leaves_nothing_behind(tmp_path: Path) -> None:
-    result = subprocess.run(
-        [sys.executable, "-c", LEFT],
-        cwd=PROJECT,
-        env=command_environment() | {"TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    result = run_script(LEFT, temporary=tmp_path)
     assert (result.returncode, result.stdout, result.stderr) == (0, "left\n", "")
     assert not list(tmp_path.iterdir())
 
@@ -423,16 +421,8 @@ def test_nor_does_it_keep_its_program_waiting_for_an_answer(
     site: SiteFactory, tmp_path: Path
 ) -> None:
     server = site({"pages": {"/": {"links": ["/hang"]}, "/hang": {"hang": True}}})
-    result = subprocess.run(
-        [sys.executable, "-c", LEFT_WAITING, server.url()],
-        cwd=PROJECT,
-        env=command_environment() | {"TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        # An answer may take 30 seconds.
-        timeout=25,
-        check=False,
-    )
+    # An answer may take 30 seconds.
+    result = run_script(LEFT_WAITING, server.url(), temporary=tmp_path, timeout=25)
     assert (result.returncode, result.stdout, result.stderr) == (0, "left\n", "")
     assert not list(tmp_path.iterdir())
 
