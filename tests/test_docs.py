@@ -163,7 +163,8 @@ def test_the_spider_of_the_docs_makes_requests_of_its_own(
     sorted(
         path.relative_to(PROJECT).as_posix()
         for path in PROJECT.glob("**/*.md")
-        if ".venv" not in path.parts
+        # Not those of .venv and of caches.
+        if not any(part.startswith(".") for part in path.relative_to(PROJECT).parts)
     ),
 )
 def test_links_between_documents_lead_somewhere(document: str) -> None:
