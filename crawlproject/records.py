@@ -26,7 +26,9 @@ Record = dict[str, Any]
 
 # The kind of our own pages.
 PAGE = "page"
-PAGE_FIELDS = tuple(field.name for field in fields(Page) if field.name != "extra")
+# What a page has for pipelines only.
+_ASIDE = frozenset({"extra", "response", "text", "content", "stored"})
+PAGE_FIELDS = tuple(field.name for field in fields(Page) if field.name not in _ASIDE)
 _FIELDS = frozenset(PAGE_FIELDS)
 
 _page_values = attrgetter(*PAGE_FIELDS)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
     from crawlproject.frontier.reading import Reader
+    from crawlproject.items import Content
     from crawlproject.records import Record
 
 
@@ -117,6 +118,9 @@ class Lease:
     skip: str | None = None
     # What came of it, after the pipelines: the kind of each item, and its record.
     records: list[tuple[str, Record]] = field(default_factory=list)
+    # What is kept beside its page.
+    content: Content | None = None
+    stored: Record | None = None
     is_ended: bool = False
 
 

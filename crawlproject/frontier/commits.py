@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Lease
     from crawlproject.frontier.entry import Entry
     from crawlproject.frontier.store import Store
-    from crawlproject.records import Record
 
 _NO_LIMIT = 2**62
 # Links of a page that are looked up together: fewer than the cache holds.
@@ -62,7 +61,7 @@ class Commits(Queues):
 
     def _put_aside(self, entry: Entry, lease: Lease) -> None:
         """Keep an answer, and the page at once: its links may wait long."""
-        self._keep_records(entry, lease.records, None)
+        self._keep_records(entry, lease, None)
         number = self._store.put_answer(entry, to_text(lease))
         self._waiting += 1
         if self._budget is not None:
@@ -110,7 +109,7 @@ class Commits(Queues):
         elif not self._unblock(entry):
             # While it is open, nobody below it has been counted out.
             links = self._commit_links(entry, lease.found)
-            self._keep_records(entry, lease.records, (lease.found, links))
+            self._keep_records(entry, lease, (lease.found, links))
             if lease.skip is not None:
                 self._skip(entry, lease.skip)
                 if self._budget is not None and entry.reason not in restore.SPENDING:
@@ -157,13 +156,14 @@ class Commits(Queues):
     def _keep_records(
         self,
         entry: Entry,
-        records: list[tuple[str, Record]],
+        lease: Lease,
         links: tuple[list[Candidate], list[int]] | None,
     ) -> None:
         has_page = False
-        for kind, record in records:
+        for kind, record in lease.records:
             if kind == PAGE and record["url"] == entry.url and not has_page:
                 has_page = True
+                self._store.keep_beside(entry, lease)
                 found, ids = links or (None, None)
                 as_found = found is not None and record["links"] == [link.url for link in found]
                 self._store.add_page(entry, record, ids, as_found=as_found)

@@ -7,6 +7,8 @@
 | ``robots`` | every origin whose robots.txt was asked |
 | ``pages`` | every page, as JSON, with its links as ids of ``urls`` (``store.py``) |
 | | and, for ``scrapy why``, what every redirect answered |
+| ``contents`` | every page that can be compared with others: hash, signature |
+| ``stored`` | every answer that is stored, as JSON: headers, sizes, the hash of its body |
 | ``items`` | whatever else a spider or pipeline made |
 | ``answers`` | pages that are fetched, but whose links wait: for room, or for their turn |
 | ``budgets`` | groups of URLs with a budget, and how much of it is spent |
@@ -34,7 +36,7 @@ DATABASE = "crawl.db"
 LOCK = "crawl.lock"
 # What SQLite's file header says about whose file it is, and which of our schemas is in it.
 APPLICATION = 0x63726177
-VERSION = 1
+VERSION = 2
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
@@ -90,6 +92,8 @@ CREATE TABLE robots (
     failures INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE pages (id INTEGER PRIMARY KEY, record TEXT NOT NULL, links BLOB) STRICT;
+CREATE TABLE contents (id INTEGER PRIMARY KEY, hash BLOB NOT NULL, signature BLOB) STRICT;
+CREATE TABLE stored (id INTEGER PRIMARY KEY, answer TEXT NOT NULL) STRICT;
 CREATE TABLE items (
     id INTEGER PRIMARY KEY, url INTEGER, kind TEXT NOT NULL, page TEXT, record TEXT NOT NULL
 ) STRICT;

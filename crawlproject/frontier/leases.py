@@ -110,6 +110,8 @@ class LeaseMiddleware(BaseSpiderMiddleware):
             frontier_of(self.crawler).keep_item(kind, record, url)
         else:
             lease.records.append((kind, record))
+            if kind == PAGE:
+                lease.content, lease.stored = item.content, item.stored
 
     def _spider_failed(self, response: Response | Failure | None) -> None:
         lease = _lease_of(response)

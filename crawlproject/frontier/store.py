@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
+    from crawlproject.frontier.base import Lease
     from crawlproject.frontier.entry import Way
     from crawlproject.frontier.hosts import Host, Key
     from crawlproject.records import Record
@@ -61,6 +62,8 @@ class Store:
         self._pages: list[tuple[int, str, bytes | None]] = []
         self._length = 0
         self._items: list[tuple[int | None, str, str | None, str]] = []
+        self._contents: list[tuple[int, bytes, bytes | None]] = []
+        self._stored: list[tuple[int, str]] = []
         self._seen = seen or Seen()
         self._seen.add_all(row[0] for row in database.execute("SELECT fingerprint FROM urls"))
         self._last_id: int = database.execute("SELECT coalesce(max(id), 0) FROM urls").fetchone()[0]
@@ -208,6 +211,15 @@ class Store:
             self.remember(ADDED_FIELDS, encode(added))
         self._keep_page(entry, encode(record), links)
 
+    def keep_beside(self, entry: Entry, lease: Lease) -> None:
+        """Keep what belongs to a page, but not to its record."""
+        if lease.content is not None:
+            self._contents.append((entry.id, *lease.content))
+            self._length += len(lease.content.signature or b"")
+        if lease.stored is not None:
+            self._stored.append((entry.id, text := encode(lease.stored)))
+            self._length += len(text)
+
     def add_item(self, entry: Entry | None, kind: str, page: str | None, record: Record) -> None:
         page, text = page and encodable(page), encode(record)
         self._items.append((entry.id if entry else None, kind, page, text))
@@ -253,7 +265,8 @@ class Store:
     def drop_page(self, entry: Entry) -> None:
         self.flush()
         self.begin()
-        self.database.execute("DELETE FROM pages WHERE id = ?", (entry.id,))
+        for table in ("pages", "contents", "stored"):
+            self.database.execute(f"DELETE FROM {table} WHERE id = ?", (entry.id,))  # noqa: S608
 
     # --- what else is kept
 
@@ -348,6 +361,14 @@ class Store:
                 "INSERT INTO items (url, kind, page, record) VALUES (?, ?, ?, ?)", self._items
             )
             self._items.clear()
+        if self._contents:
+            self.database.executemany(
+                "INSERT OR REPLACE INTO contents VALUES (?, ?, ?)", self._contents
+            )
+            self._contents.clear()
+        if self._stored:
+            self.database.executemany("INSERT OR REPLACE INTO stored VALUES (?, ?)", self._stored)
+            self._stored.clear()
         self._length = 0
 
     # --- the cache

@@ -56,6 +56,7 @@ def read_page(
 ) -> Page:
     """The page of an answer. ``token`` is the name by which a site may address the crawler."""
     page = page_of(lease)
+    page.response = response
     page.status_code = response.status
     page.bytes = len(response.body)
     page.fetch_ms = response.meta.get(FETCH_MS)
