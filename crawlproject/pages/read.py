@@ -74,7 +74,7 @@ def read_page(
 
 def _title(response: Response) -> str | None:
     # The first one of HTML: pictures have titles too.
-    for _, node in telling(response, "title"):
+    for node in telling(response, "title"):
         if node.parent is None or node.parent.tag in _TITLE_PARENTS:
             title = " ".join(_CONTROL.sub(" ", node.text()).split())
             return title[:MAX_TITLE_LENGTH] or None
@@ -83,7 +83,7 @@ def _title(response: Response) -> str | None:
 
 def _canonical(response: Response, url: str, canonicalize: Callable[..., str]) -> str | None:
     """Another page that this one names as the real one."""
-    for _, node in telling(response, "link"):
+    for node in telling(response, "link"):
         attributes = node.attributes
         if "href" in attributes and "canonical" in (attributes.get("rel") or "").lower().split():
             try:
