@@ -27,7 +27,7 @@ Record = dict[str, Any]
 # The kind of our own pages.
 PAGE = "page"
 # What a page has for pipelines only.
-_ASIDE = frozenset({"extra", "response", "text", "content", "stored"})
+_ASIDE = frozenset({"extra", "response", "text", "own_text", "content", "stored"})
 PAGE_FIELDS = tuple(field.name for field in fields(Page) if field.name not in _ASIDE)
 _FIELDS = frozenset(PAGE_FIELDS)
 

@@ -28,12 +28,12 @@ LINKING = frozenset({"a", "area"})
 _TELLING = ("base", "link", "meta", "title")
 # Where its text is, and what of it is not its own.
 _OUTLINE = (
-    *("main", "article", "h1", "h2", "h3", "h4", "h5", "h6"),
+    *("html", "main", "article", "h1", "h2", "h3", "h4", "h5", "h6"),
     *("nav", "header", "footer", "aside", "menu", "dialog", "form"),
     *("script", "style", "noscript", "template", "iframe", "svg", "button", "select", "textarea"),
     *("div", "section", "ul", "ol", "table"),
 )
-_MEDIA = ("img", "picture", "source", "video", "audio", "embed", "object")
+_MEDIA = ("img", "source", "video", "audio", "embed", "object")
 _LINKS_AND_TELLING = LINKING | {*_TELLING}
 # Characters of a base. Each relative link would be as long.
 _LONGEST_BASE = 8_192
