@@ -29,7 +29,13 @@ PAGE = "page"
 # What a page has for pipelines only.
 _ASIDE = frozenset({"extra", "response", "text", "own_text", "content", "stored"})
 PAGE_FIELDS = tuple(field.name for field in fields(Page) if field.name not in _ASIDE)
-_FIELDS = frozenset(PAGE_FIELDS)
+PAGE_NAMES = frozenset(PAGE_FIELDS)
+# What a page says when nothing is known: as far as others can't change it.
+_UNKNOWN = {
+    field.name: field.default
+    for field in fields(Page)
+    if field.name in PAGE_NAMES and field.default in (None, False)
+}
 
 _page_values = attrgetter(*PAGE_FIELDS)
 _PLAIN_TYPES = frozenset({str, bool, NoneType})
@@ -65,7 +71,12 @@ def kind_of(item: Any) -> str:
 def page_from(record: Record) -> Page:
     """The page that a record was made of."""
     values = {name: record[name] for name in PAGE_FIELDS if name in record}
-    return Page(**values, extra={name: record[name] for name in record.keys() - _FIELDS})
+    return Page(**values, extra={name: record[name] for name in record.keys() - PAGE_NAMES})
+
+
+def completed(record: Record) -> Record:
+    """A page's record with what was left out, because it was not known."""
+    return _UNKNOWN | record
 
 
 def is_page(record: Record) -> bool:
