@@ -39,6 +39,7 @@ _UNKNOWN = {
 
 _page_values = attrgetter(*PAGE_FIELDS)
 _PLAIN_TYPES = frozenset({str, bool, NoneType})
+_KEYS = frozenset({str})
 # Python writes no number of more than 4300 digits.
 _LARGEST = 10**4000
 # Deeper than any real data; ends self-containing values too.
@@ -101,9 +102,19 @@ def plain(value: Any, nesting: int = 0) -> Any:
         return value
     if kind is int:
         return value if -_LARGEST < value < _LARGEST else _text(value)
-    if kind is list and _PLAIN_TYPES.issuperset(map(type, value)):
+    if kind is list and nesting <= _MAX_NESTING:
         # A copy: the callback that made it is still at work, and may go on with it.
-        return value.copy()
+        if _PLAIN_TYPES.issuperset(map(type, value)):
+            return value.copy()
+        return [plain(inner, nesting + 1) for inner in value]
+    if kind is dict and _KEYS.issuperset(map(type, value)):
+        if not value:
+            return {}
+        if nesting <= _MAX_NESTING:
+            return {
+                key: inner if type(inner) in _PLAIN_TYPES else plain(inner, nesting + 1)
+                for key, inner in value.items()
+            }
     if nesting > _MAX_NESTING:
         return _text(value)
     if isinstance(value, Enum):

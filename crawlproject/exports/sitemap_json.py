@@ -75,8 +75,12 @@ KEY_ORDER = (
 )
 _DIFFERS_EACH_TIME = ("fetch_ms", "fetched_at")
 _KNOWN = frozenset((*KEY_ORDER, *_DIFFERS_EACH_TIME))
-# A number may be 0; what else is empty says nothing.
-_SAID_WHEN_TRUE = frozenset(KEY_ORDER) - {"links", "depth", "bytes", "word_count", "similarity"}
+_SAID_WHEN_TRUE = frozenset(
+    (
+        *("error", "redirected_from", "noindex", "nofollow", "alternates", "headings"),
+        *("images", "media", "open_graph", "structured_data"),
+    )
+)
 
 
 class SitemapJsonExporter(SortedPagesExporter):

@@ -53,12 +53,12 @@ def bands_of(signatures: Iterable[bytes], size: int, shape: Shape) -> NDArray[np
 
 def _hashed(values: list[bytes], size: int, shape: Shape) -> NDArray[np.uint64]:
     table = np.frombuffer(b"".join(values), np.uint32).reshape(-1, size)
-    table = table[:, : shape.bands * shape.rows].reshape(-1, shape.bands, shape.rows)
+    cut = table[:, : shape.bands * shape.rows].reshape(-1, shape.bands, shape.rows)
     factors = np.random.RandomState(3).randint(1 << 62, 1 << 63, shape.rows, dtype=np.uint64)
     factors |= np.uint64(1)
-    hashed: NDArray[np.uint64] = np.zeros(table.shape[:2], np.uint64)
+    hashed: NDArray[np.uint64] = np.zeros((len(table), shape.bands), np.uint64)
     for row in range(shape.rows):
-        hashed += table[:, :, row] * factors[row]
+        hashed += cut[:, :, row] * factors[row]
         hashed ^= hashed >> np.uint64(29)
     return hashed
 
