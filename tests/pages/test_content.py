@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -10,11 +10,13 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 
 from crawlproject.frontier.base import Lease
-from crawlproject.items import Page
 from crawlproject.pages.content import MAX_ENTRIES, MAX_TEXT_LENGTH, Reach
 from crawlproject.pages.read import PageReader
 from crawlproject.records import record_of
 from crawlproject.urls.canonical import canonicalize
+
+if TYPE_CHECKING:
+    from crawlproject.items import Page
 
 URL = "https://example.com/a/b"
 
@@ -73,9 +75,7 @@ def test_pictures_are_recorded_as_urls_each_once() -> None:
         "<base href=/c/><img src=1.png><img src='/c/1.png#x'><img src='data:image/gif;base64,R0'"
         " data-src=later.png><img srcset='small.png 1x, large.png 2x'><img><img src='http://['>"
     )
-    assert page.images == [
-        f"https://example.com/c/{name}.png" for name in ("1", "later", "small")
-    ]
+    assert page.images == [f"https://example.com/c/{name}.png" for name in ("1", "later", "small")]
     assert page.links == []
 
 
@@ -148,9 +148,10 @@ def test_a_page_of_many_pictures_is_recorded_up_to_a_bound() -> None:
 
 
 _PIECES = (
-    *("<html lang=", "<main>", "</main>", "<nav>", "<article>", "<h1>", "<p>", "<a href=x>", "</a>"),
-    *("<div class=nav>", "<img src=", "<meta name=description content=", "<title>", "<svg>"),
-    *("<link rel=canonical href=", "\x00", "'>", '">', "<template>", "</body>", "<table>", "<form>"),
+    *("<html lang=", "<main>", "</main>", "<nav>", "<article>", "<h1>", "<p>", "<a href=x>"),
+    *("</a>", "<div class=nav>", "<img src=", "<meta name=description content=", "<title>"),
+    *("<link rel=canonical href=", "\x00", "'>", '">', "<template>", "</body>"),
+    *("<table>", "<form>", "<svg>"),
 )
 
 
