@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -180,11 +181,15 @@ def test_a_kill_changes_no_cluster(site: SiteFactory, tmp_path: Path) -> None:
     options = ("-a", f"seed={server.url()}", "-O", "s.json")
     for requests in (3, 12):
         with CrawlProcess(tmp_path, *options) as crawl:
-            crawl.until(lambda wanted=requests: len(server.paths()) >= wanted)
+            crawl.until(partial(_has_seen, server, requests))
             crawl.kill()
     with CrawlProcess(tmp_path, *options) as crawl:
         assert crawl.finish() == 0
     assert marks(tmp_path / "s.json", server) == MARKS
+
+
+def _has_seen(server: Site, requests: int) -> bool:
+    return len(server.paths()) >= requests
 
 
 def test_pipelines_have_the_answer_and_the_text_and_nobody_else() -> None:
