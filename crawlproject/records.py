@@ -18,6 +18,7 @@ from operator import attrgetter
 from types import NoneType
 from typing import Any
 
+import orjson
 from itemadapter import ItemAdapter, is_item
 
 from crawlproject.items import Page
@@ -179,7 +180,10 @@ def json_encoder(encoding: str | None, indent: int | None = None) -> Callable[[A
     is_utf8 = encoding is None or codecs.lookup(encoding).name.startswith("utf-8")
     # Plain values hold no cycles, so the check is spared.
     encode = json.JSONEncoder(
-        ensure_ascii=not is_utf8, check_circular=False, indent=indent or None
+        ensure_ascii=not is_utf8,
+        check_circular=False,
+        indent=indent or None,
+        separators=None if indent else (",", ":"),
     ).encode
 
     def to_bytes(value: Any) -> bytes:
@@ -189,4 +193,30 @@ def json_encoder(encoding: str | None, indent: int | None = None) -> Callable[[A
         except UnicodeEncodeError:
             return encodable(text).encode()
 
-    return to_bytes
+    def to_bytes_fast(value: Any) -> bytes:
+        try:
+            return orjson.dumps(value)
+        except orjson.JSONEncodeError:
+            # A lone surrogate, or a number beyond 64 bits.
+            return to_bytes(value)
+
+    return to_bytes_fast if is_utf8 and not indent else to_bytes
+
+
+# All characters escaped: a lone surrogate, which SQLite refuses, is text like any other.
+_escaped = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
+# In front of what the quick reader would not give back as it was.
+_ODD = " "
+
+
+def to_text(value: Any) -> str:
+    """Plain values as JSON for the database. ``from_text`` gives them back as they were."""
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:
+        return _ODD + _escaped(value)
+
+
+def from_text(text: str) -> Any:
+    """Raises ValueError for what is no JSON."""
+    return json.loads(text) if text.startswith(_ODD) else orjson.loads(text)

@@ -4,8 +4,8 @@
     "seed": "https://example.com/",
     "started_at": "2025-06-01T12:00:00Z",
     "pages": [
-    {"url": "https://example.com/", "status_code": 200, "depth": 0, "links": [...], ...},
-    {"url": "https://example.com/gone", "status_code": null, "depth": 1, "links": [], ...}
+    {"url":"https://example.com/","status_code":200,"depth":0,"links":[...],...},
+    {"url":"https://example.com/gone","status_code":null,"depth":1,"links":[],...}
     ]
     }
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from crawlproject import records
 from crawlproject.frontier.base import Candidate, Lease
-from crawlproject.frontier.store import encode
 
 if TYPE_CHECKING:
     from crawlproject.frontier.entry import Entry
 
 
 def to_text(lease: Lease) -> str:
-    return encode(
+    return records.to_text(
         {
             "failed": lease.failed,
             "skip": lease.skip,
@@ -26,7 +25,7 @@ def to_text(lease: Lease) -> str:
 
 
 def from_text(text: str, entry: Entry) -> Lease:
-    answer = json.loads(text)
+    answer = records.from_text(text)
     return Lease(
         url=entry.url,
         fetch_url=entry.fetch_url or entry.url,

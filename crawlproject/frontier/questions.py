@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +12,7 @@ from crawlproject.frontier.reading import Node, Reader
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.rows import STATES
 from crawlproject.frontier.seen import fingerprint
+from crawlproject.records import from_text
 from crawlproject.urls.canonical import host_of, origin_of
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Questions:
         row = self.database.execute("SELECT record FROM pages WHERE id = ?", (known.id,)).fetchone()
         if row is None or not row[0]:
             return None
-        record: Record = json.loads(row[0])
+        record: Record = from_text(row[0])
         record.pop("links", None)
         return record
 

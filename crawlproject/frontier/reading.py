@@ -18,7 +18,7 @@ from crawlproject.frontier.base import Skip
 from crawlproject.frontier.entry import Way
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.store import ADDED_FIELDS, SEEDS, STARTED_AT
-from crawlproject.records import PAGE, completed
+from crawlproject.records import PAGE, completed, from_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -196,7 +196,7 @@ class Reader:
 def _record(text: str) -> Record:
     """A record, as it was written; what is none was not written by us."""
     try:
-        record: Record = json.loads(text)
+        record: Record = from_text(text)
     except ValueError as error:
         raise sqlite3.DatabaseError(f"a record is no JSON: {error}") from None
     return record

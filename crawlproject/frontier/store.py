@@ -17,7 +17,7 @@ from crawlproject.frontier.base import Robots, State
 from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.rows import SELECT, entry_from, insert, update
 from crawlproject.frontier.seen import Seen, fingerprint
-from crawlproject.records import PAGE_FIELDS, PAGE_NAMES, encodable
+from crawlproject.records import PAGE_FIELDS, PAGE_NAMES, encodable, to_text
 
 if TYPE_CHECKING:
     import sqlite3
@@ -40,9 +40,6 @@ _HOT = 16_384
 # Entries that are changed but not flushed, and characters of pages and items.
 _CHANGES = 4_096
 _LENGTH = 4 * 1024 * 1024
-
-# All characters escaped: a lone surrogate, which SQLite refuses, is text like any other.
-encode = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
 
 
 class Store:
@@ -206,7 +203,7 @@ class Store:
         if not self._fields.issuperset(record):
             self._fields.update(record)
             added = sorted(self._fields.difference(PAGE_FIELDS))
-            self.remember(ADDED_FIELDS, encode(added))
+            self.remember(ADDED_FIELDS, to_text(added))
         # What is not known, or empty, need not be kept; that something took no time is known.
         kept = {
             name: value
@@ -217,7 +214,7 @@ class Store:
             kept.pop("links", None)
         elif not kept.get("links"):
             kept["links"] = record.get("links")
-        self._keep_page(entry, encode(kept), links)
+        self._keep_page(entry, to_text(kept), links)
 
     def keep_beside(self, entry: Entry, lease: Lease) -> None:
         """Keep what belongs to a page, but not to its record."""
@@ -225,11 +222,11 @@ class Store:
             self._contents.append((entry.id, *lease.content))
             self._length += len(lease.content.signature or b"")
         if lease.stored is not None:
-            self._stored.append((entry.id, text := encode(lease.stored)))
+            self._stored.append((entry.id, text := to_text(lease.stored)))
             self._length += len(text)
 
     def add_item(self, entry: Entry | None, kind: str, page: str | None, record: Record) -> None:
-        page, text = page and encodable(page), encode(record)
+        page, text = page and encodable(page), to_text(record)
         self._items.append((entry.id if entry else None, kind, page, text))
         self._length += len(text)
 

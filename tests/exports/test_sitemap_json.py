@@ -71,10 +71,10 @@ def test_the_document_to_the_byte() -> None:
         '"seed": "https://a.example/",\n'
         '"started_at": "2025-06-01T12:00:00Z",\n'
         '"pages": [\n'
-        '{"url": "https://a.example/", "status_code": 200, "depth": 0,'
-        ' "links": ["https://a/", "https://b.example/"]},\n'
-        '{"url": "https://a.example/é", "status_code": null, "depth": 1,'
-        ' "links": [], "error": "timeout"}\n'
+        '{"url":"https://a.example/","status_code":200,"depth":0,'
+        '"links":["https://a/","https://b.example/"]},\n'
+        '{"url":"https://a.example/é","status_code":null,"depth":1,'
+        '"links":[],"error":"timeout"}\n'
         "]\n"
         "}\n"
     )
