@@ -152,7 +152,10 @@ ADDONS = {"crawlproject.wiring.Wiring": 0}  # puts back what a team's own settin
 
 DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "crawlproject.frontier.leases.LeaseGuard": 10,
+    "crawlproject.politeness.unpacking.Unpacking": 590,
     "crawlproject.monitoring.traffic.Traffic": 850,
+    # Unpacking takes its place.
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "scrapy.downloadermiddlewares.stats.DownloaderStats": None,
     # The frontier asks for robots.txt, and the scope keeps to its hosts.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
