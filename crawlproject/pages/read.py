@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Lease
 
 MAX_TITLE_LENGTH = 1000
+# Before its white space is joined: a title may have millions of words.
+_LONGEST_TEXT = 100_000
 _TITLE_PARENTS = frozenset({"head", "body", "html"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
@@ -76,7 +78,8 @@ def _title(response: Response) -> str | None:
     # The first one of HTML: pictures have titles too.
     for _, node in telling(response, "title"):
         if node.parent is None or node.parent.tag in _TITLE_PARENTS:
-            title = " ".join(_CONTROL.sub(" ", node.text()).split())
+            text = node.text()[:_LONGEST_TEXT]
+            title = " ".join(_CONTROL.sub(" ", text).split())
             return title[:MAX_TITLE_LENGTH] or None
     return None
 

@@ -97,7 +97,7 @@ def unpack(body: bytes, encodings: Sequence[str], limit: int = 0) -> bytes:
 def _gunzip(data: memoryview, output: _Output) -> bool:
     position = 0
     for _ in range(_MOST_STREAMS):
-        if bytes(data[position : position + 2]) != b"\x1f\x8b":
+        if not b"\x1f\x8b".startswith(bytes(data[position : position + 2])):
             if position == 0:
                 raise zlib.error("no gzip header")
             return True  # as other programs do: what follows is padding
