@@ -16,6 +16,7 @@ from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
 from crawlproject.frontier.scheduler import FrontierScheduler
 from crawlproject.pages.read import is_readable, page_of, read_page
 from crawlproject.records import record_of
+from crawlproject.scope.rules import rules_from
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
 from crawlproject.scope.traps import Traps
 from crawlproject.spiders import arguments, resume
@@ -101,6 +102,7 @@ class SiteSpider(CrawlSpider):
             include=settings.getlist("SCOPE_INCLUDE"),
             exclude=settings.getlist("SCOPE_EXCLUDE"),
             max_url_length=settings.getint("URLLENGTH_LIMIT"),
+            rules=rules_from(crawler),
             traps=Traps(
                 max_repeated_segments=settings.getint("SCOPE_MAX_REPEATED_SEGMENTS"),
                 max_query_params=settings.getint("SCOPE_MAX_QUERY_PARAMS"),
