@@ -88,6 +88,9 @@ class Feeds(FeedExporter):
                 else:
                     lines = lines + self.slots
             self.slots = lines
+        elif frontier is not None:
+            # Nor is an empty file better.
+            self.slots = [slot for slot in self.slots if slot.itemcount]
         await super().close_spider(spider)
 
     async def _close_slot(self, slot: FeedSlot, spider: Spider) -> None:

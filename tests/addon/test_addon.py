@@ -243,6 +243,24 @@ def test_killed_at_any_time_it_goes_on_and_its_items_are_complete(
     assert sorted(again.split("\n")) == sorted(text.split("\n")) or json.loads(again) == items
 
 
+def test_a_crawl_directory_that_can_not_be_used_is_one_line_and_costs_no_output(
+    site: SiteFactory, project: Path
+) -> None:
+    server = site({"pages": {"/": {}}})
+    (project / "items.json").write_text("of yesterday")
+    (project / "job").mkdir()
+    (project / "job" / "crawl.db").write_text("no database")
+    process = start(project, server, "-O", "items.json", "-s", "JOBDIR=job")
+    _, errors = process.communicate(timeout=60)
+    problems = [line for line in errors.splitlines() if "ERROR:" in line]
+    assert len(problems) == 1
+    assert "The crawl directory can't be used: " in problems[0]
+    assert "crawl.db" in problems[0]
+    assert "Traceback" not in errors
+    assert server.log() == []
+    assert (project / "items.json").read_text() == "of yesterday"
+
+
 def test_the_name_of_the_add_on_loads_no_scrapy_before_it_is_used() -> None:
     code = (
         "import sys, crawlproject\n"
