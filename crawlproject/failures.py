@@ -6,7 +6,7 @@
 | ``timeout`` | no complete answer within DOWNLOAD_TIMEOUT |
 | ``dns`` | the host's name has no address |
 | ``connection refused``, ``connection lost`` | nobody listens; the server hung up |
-| ``truncated`` | the body is shorter than announced |
+| ``truncated`` | the body is shorter than announced, or ends inside its compression |
 | ``tls`` | no secure connection, or a certificate that can't be trusted |
 | ``too large`` | more than DOWNLOAD_MAXSIZE, also after decompression |
 | ``robots`` | robots.txt says no, or could not be had |
@@ -102,7 +102,7 @@ def error_of(exception: BaseException) -> str:
         if isinstance(exception, kind):
             return error
     if isinstance(exception, IgnoreRequest):
-        # HttpCompressionMiddleware's: the decompressed body is over the limit.
+        # Scrapy's HttpCompressionMiddleware, where a team has put it back: over the limit.
         return "too large"
     return f"unreadable: {type(exception).__name__}"
 

@@ -33,6 +33,7 @@ SCOPE_MODE = "host"  # how far a seed reaches: host, domain (with subdomains) or
 SCOPE_ALLOW: list[str] = []  # further hosts, with their subdomains
 SCOPE_INCLUDE: list[str] = []  # regular expressions: a URL must match one of them
 SCOPE_EXCLUDE: list[str] = []  # regular expressions: a URL must match none of them
+SCOPE_RULES: list[str] = []  # classes of your own that say why a URL is not to be fetched
 SCOPE_SEEDS_ONLY = False  # follow no link at all (argument: depth=0)
 SCOPE_MAX_PAGES = 0  # pages in the output, at most; 0: no limit
 SCOPE_MAX_PAGES_PER_HOST = 0  # URLs of a host that are fetched, at most; 0: no limit
@@ -165,7 +166,10 @@ ADDONS = {"crawlproject.wiring.Wiring": 0}  # puts back what a team's own settin
 
 DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "crawlproject.frontier.leases.LeaseGuard": 10,
+    "crawlproject.politeness.unpacking.Unpacking": 590,
     "crawlproject.monitoring.traffic.Traffic": 850,
+    # Unpacking takes its place.
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "scrapy.downloadermiddlewares.stats.DownloaderStats": None,
     # The frontier asks for robots.txt, and the scope keeps to its hosts.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,

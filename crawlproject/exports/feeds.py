@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.extensions.feedexport import FeedExporter, ItemFilter, StdoutFeedStorage
+from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage, ItemFilter
 
 from crawlproject.exports.base import WRITE_ERRORS
 from crawlproject.exports.sorted_pages import SortedPagesExporter
@@ -91,6 +91,9 @@ class Feeds(FeedExporter):
                 else:
                     lines = lines + self.slots
             self.slots = lines
+        elif frontier is not None:
+            # Nor is an empty file better.
+            self.slots = [slot for slot in self.slots if slot.itemcount]
         await super().close_spider(spider)
 
     async def _close_slot(self, slot: FeedSlot, spider: Spider) -> None:
@@ -155,6 +158,8 @@ class Feeds(FeedExporter):
 
 
 def _appends(slot: FeedSlot) -> bool:
-    """Whether lines go behind those of earlier runs. On standard output there are none."""
-    is_replaced = slot.feed_options.get("overwrite", False)
-    return not is_replaced and not isinstance(slot.storage, StdoutFeedStorage)
+    """Whether lines go behind those of earlier runs. On standard output there are none, and
+    what is not a file is stored as a whole.
+    """
+    can_append = isinstance(slot.storage, FileFeedStorage)
+    return can_append and not slot.feed_options.get("overwrite", False)

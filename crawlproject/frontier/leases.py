@@ -9,8 +9,8 @@ whatever raises or is dropped on its way, so every lease ends; and none ends bef
 kill in between costs one more fetch and nothing else.
 
 Meta keys: reads ``lease`` and ``fetch_ended``; writes ``fetch_started``, ``fetch_ms`` and
-``made_by`` (of a request that is not to be filtered: which callback made it, and as which of
-its requests; after a kill it makes the same ones again).
+``made_by`` (of a request that is not to be filtered: which callback made it, or ``start()``,
+and as which of its requests; the next run makes the same ones again).
 Stats: ``downloader/request_count``.
 """
 
@@ -45,6 +45,8 @@ FETCH_STARTED = "fetch_started"
 FETCH_ENDED = "fetch_ended"
 FETCH_MS = "fetch_ms"
 MADE_BY = "made_by"
+_START = "start"
+FIRST_START = f"{_START} 1"
 
 
 class LeaseGuard:
@@ -85,6 +87,8 @@ class LeaseGuard:
 class LeaseMiddleware(BaseSpiderMiddleware):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        # How often ``start()`` has asked for URLs that are not to be filtered.
+        self._started: dict[str, int] = {}
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
         crawler.signals.connect(self._spider_failed, signals.spider_error)
 
@@ -95,6 +99,10 @@ class LeaseMiddleware(BaseSpiderMiddleware):
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request:
         lease = _lease_of(response)
+        if response is None and request.dont_filter:
+            # Scrapy asks so for all of ``start_urls``, in every run.
+            number = self._started[request.url] = self._started.get(request.url, 0) + 1
+            request.meta[MADE_BY] = f"{_START} {number}"
         if response is not None and lease is not None and request.dont_filter:
             # Not the lease's attempts: a retry that the callback asks for is counted at once.
             attempt = f"{response.meta.get('retry_times', 0)}.{lease.bounces}"
@@ -168,7 +176,8 @@ def check_wiring(settings: BaseSettings) -> None:
             raise BadArgument(
                 name,
                 f"{global_object_name(component)} is missing, and without it no delay would be "
-                "kept: add it, or keep crawlproject.wiring.Wiring in ADDONS",
+                "kept: add it, or keep crawlproject.wiring.Wiring in ADDONS (in a project of your "
+                "own: crawlproject.Addon)",
             )
 
 

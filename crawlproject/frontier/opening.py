@@ -40,7 +40,7 @@ _claimed: dict[Path, database.Claim] = {}
 
 
 def open_frontier(crawler: Crawler) -> Frontier:
-    """Raises BadCrawlDirectory."""
+    """One that has failed already, if the crawl directory can't be used."""
     jobdir = crawler.settings["JOBDIR"]
     return _open_lasting(Path(jobdir), crawler) if jobdir else _open_temporary(crawler)
 
@@ -60,8 +60,12 @@ def check_crawl_directory(settings: BaseSettings) -> None:
 def _open_lasting(folder: Path, crawler: Crawler) -> Frontier:
     claim = _claimed.pop(folder.resolve(), None)
     if claim is None:
-        database.check(folder)
-        claim = database.Claim(folder)
+        # In another project: no command of ours has looked at it before.
+        try:
+            database.check(folder)
+            claim = database.Claim(folder)
+        except BadCrawlDirectory as error:
+            return _dead(crawler, str(error))
     path = folder / database.DATABASE
     try:
         frontier = _frontier(database.connect(folder), crawler)

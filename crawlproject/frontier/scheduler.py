@@ -28,7 +28,13 @@ from crawlproject.frontier.base import LEASE, NOT_ASKED, Candidate
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
 from crawlproject.frontier.engine import is_busy, stop, wake
-from crawlproject.frontier.leases import FETCH_STARTED, MADE_BY, LeasesOut, check_wiring
+from crawlproject.frontier.leases import (
+    FETCH_STARTED,
+    FIRST_START,
+    MADE_BY,
+    LeasesOut,
+    check_wiring,
+)
 from crawlproject.frontier.opening import open_frontier
 from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.short_way import take_short_way
@@ -204,6 +210,9 @@ class FrontierScheduler(BaseScheduler):
             self._out.release(lease, now() + wait)
             return True
         if request.dont_filter:
+            if made_by is None and lease is not None:
+                # A middleware has made it of another one: a redirect.
+                made_by = f"{lease.url} instead"
             url = f"{url}#{_mark(made_by)}"
         elif self._is_duplicate(request, url):
             self._dupefilter.log(request, self._spider)
@@ -212,11 +221,15 @@ class FrontierScheduler(BaseScheduler):
         return bool(self._frontier.admit([candidate], request.meta.get("depth", 0)))
 
     def _is_duplicate(self, request: Request, url: str) -> bool:
-        if self._frontier.facts(url) is not None:
+        # Scrapy does not filter what a spider starts with, but that is no reason to ask again.
+        if self._is_known(url) or self._is_known(f"{url}#{_START_MARK}"):
             return True
         # Ours would keep in memory what the frontier knows better.
         is_ours = type(self._dupefilter) is CanonicalDupeFilter
         return not is_ours and self._dupefilter.request_seen(request)
+
+    def _is_known(self, url: str) -> bool:
+        return self._frontier.facts(url) is not None
 
     def _kept(self, request: Request) -> str | Request:
         """The request as text, or itself if it can't be written down."""
@@ -324,3 +337,6 @@ def _is_retry(request: Request, url: str, lease: Lease) -> bool:
         return False
     # One that was not to be filtered has a number behind its URL.
     return lease.request is None or lease.url == url or lease.url.startswith(f"{url}#")
+
+
+_START_MARK = _mark(FIRST_START)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from crawlproject.urls.remembered import Place
 
 MAX_TEXT_LENGTH = 1000
+# Before its white space is joined: a title may have millions of words.
+_LONGEST_TEXT = 100_000
 # Of each kind on a page.
 MAX_ENTRIES = 1000
 
@@ -113,9 +115,10 @@ class ContentReader:
 
 def clean(text: str) -> str:
     """On one line, without control characters, and not longer than anybody reads."""
+    text = text[:_LONGEST_TEXT]
     if not text.isprintable():
         text = _CONTROL.sub(" ", text)
-    return " ".join(text[: 4 * MAX_TEXT_LENGTH].split())[:MAX_TEXT_LENGTH]
+    return " ".join(text.split())[:MAX_TEXT_LENGTH]
 
 
 def _title(found: Survey) -> str | None:

@@ -18,7 +18,7 @@ from crawlproject.scope.traps import Traps
 from crawlproject.urls.canonical import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from crawlproject.scope.traps import Budget
 
@@ -38,7 +38,7 @@ class Mode(StrEnum):
 
 
 class Scope:
-    """The hosts of the seeds, the hosts that were allowed, patterns on the URL, and traps.
+    """The hosts of the seeds, the hosts that were allowed, patterns on the URL, rules, and traps.
 
     A seed is always in scope, and has no budget. Internal addresses are, when a seed is one.
     """
@@ -52,6 +52,7 @@ class Scope:
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
         max_url_length: int = 0,
+        rules: Iterable[Callable[[str], str | None]] = (),
         traps: Traps | None = None,
     ) -> None:
         self._mode = mode
@@ -64,6 +65,8 @@ class Scope:
         ]
         self._max_url_length = max_url_length
         self._too_long = f"{TOO_LONG}: URLLENGTH_LIMIT={max_url_length}"
+        # A team's own (``rules.py``).
+        self._rules = list(rules)
         self._traps = traps or Traps()
         seed_hosts = {host_of(seed) for seed in self._seeds}
         self.seed_hosts = frozenset(seed_hosts)
@@ -96,6 +99,9 @@ class Scope:
                 return reason
         if self._include and not any(pattern.search(url) for pattern in self._include):
             return NOT_INCLUDED
+        for judge in self._rules:
+            if reason := judge(url):
+                return reason
         return self._traps.reason(url)
 
     def reasons_on(self, page: str, links: Sequence[str]) -> dict[str, str]:

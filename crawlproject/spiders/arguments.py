@@ -9,6 +9,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scrapy.utils.misc import load_object
+
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.opening import DOMAIN, HOSTNAME
 from crawlproject.pipelines.marking import DROP, MARK
@@ -31,6 +33,19 @@ class Argument(NamedTuple):
     help: str = ""
     # Values of the setting that mean 'not set' and need no check.
     unset: tuple[Any, ...] = ()
+
+
+def rules(name: str, value: Any) -> list[Any]:
+    """Classes with a method ``reason``, by name."""
+    named = list(value) if isinstance(value, list | tuple) else split_seeds(value)
+    for path in named:
+        try:
+            cls = load_object(path)
+        except (ImportError, NameError, ValueError, TypeError) as error:
+            raise BadArgument(name, f"can't load {path!r}: {error}") from None
+        if not callable(getattr(cls, "reason", None)):
+            raise BadArgument(name, f"{path!r} has no method reason(url)")
+    return named
 
 
 # How settings say 'no limit'.
@@ -108,6 +123,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.one_of(HOSTNAME, DOMAIN), "POLITENESS_HOST"),
         (values.host_limits, "POLITENESS_HOSTS"),
         (values.log_level, "LOG_LEVEL"),
+        (rules, "SCOPE_RULES"),
     )
     for name in names.split()
 }

@@ -17,6 +17,7 @@ from crawlproject.frontier.scheduler import FrontierScheduler
 from crawlproject.pages.content import Reach
 from crawlproject.pages.read import PageReader, answer_of, is_readable, page_of
 from crawlproject.records import record_of
+from crawlproject.scope.rules import rules_from
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
 from crawlproject.scope.traps import Traps
 from crawlproject.spiders import arguments, resume
@@ -102,6 +103,7 @@ class SiteSpider(CrawlSpider):
             include=settings.getlist("SCOPE_INCLUDE"),
             exclude=settings.getlist("SCOPE_EXCLUDE"),
             max_url_length=settings.getint("URLLENGTH_LIMIT"),
+            rules=rules_from(crawler),
             traps=Traps(
                 max_repeated_segments=settings.getint("SCOPE_MAX_REPEATED_SEGMENTS"),
                 max_query_params=settings.getint("SCOPE_MAX_QUERY_PARAMS"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -9,6 +10,7 @@ from scrapy.http import TextResponse
 from selectolax.lexbor import LexborHTMLParser
 
 from crawlproject.urls.canonical import NotCrawlable, resolve
+from crawlproject.urls.huge import readable_part
 from crawlproject.urls.tame import tame
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
     # Its name, and itself.
     Element: TypeAlias = tuple[str | None, LexborNode]
+
+logger = logging.getLogger(__name__)
 
 _BOM = b"\xef\xbb\xbf"
 # Elements that lead to other pages.
@@ -110,7 +114,10 @@ def document(response: Response) -> LexborHTMLParser:
     """The tree of an HTML response. Bytes that are no text become U+FFFD; nothing raises."""
     reading = reading_of(response)
     if reading.tree is None:
-        reading.tree = LexborHTMLParser(tame(_utf8(response)))
+        part, is_cut = readable_part(_utf8(response))
+        if is_cut:
+            logger.warning("%s has too many elements: its beginning is read only", response.url)
+        reading.tree = LexborHTMLParser(tame(part))
     return reading.tree
 
 

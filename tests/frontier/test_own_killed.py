@@ -160,3 +160,27 @@ def test_a_retry_is_counted_over_a_restart(site: SiteFactory, tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
     assert server.paths() == ["/broken"] * 3
     assert written(tmp_path) == [{"status": 500}]
+
+
+def test_what_a_spider_starts_with_is_asked_for_once_in_all_runs(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"default": {"links": ["/list"]}})
+    crawl = command(tmp_path, "starting", "-a", f"seed={server.url()}")
+    with (tmp_path / "acme.py").open("a") as file:
+        file.write(
+            "\n\nclass Starting(Spider):\n"
+            "    name = 'starting'\n\n"
+            "    async def start(self):\n"
+            "        for path in ('list', 'list', 'other'):\n"
+            "            yield Request(self.seed + path, dont_filter=True)\n\n"
+            "    def parse(self, response):\n"
+            "        yield {'got': response.url.rpartition('/')[2]}\n"
+            "        yield from response.follow_all(css='a')\n"
+        )
+    for _ in range(2):
+        done = crawl.run()
+        assert done.returncode == 0, done.stderr
+        # Twice because it was asked for twice, not because it is linked to.
+        assert sorted(server.paths()) == ["/list", "/list", "/other"]
+        assert sorted(item["got"] for item in written(tmp_path)) == ["list", "list", "other"]

@@ -7,8 +7,10 @@ import ssl
 import threading
 import tracemalloc
 from base64 import b64encode
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     SiteFactory = Callable[..., Site]
 
+CHUNKED = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
 BOMB = gzip.compress(b"\0" * 20_000_000)
 
 
@@ -64,16 +67,19 @@ async def test_bodies_over_the_limit_are_too_large_and_the_crawl_goes_on(
     "body",
     [
         b"\x00\x01\x02\xff\xfe" * 1000,
-        b"<a href='/ok'>" + b"<div>" * 50_000,
+        b"<a href='/ok'>" + b"<div>" * 200_000,
         b"<title>\x00\x1b[31mred\x07</title><a href='/ok'>",
-        b"<a href=/ok " + b" ".join(b"x%d=y" % n for n in range(50_000)) + b">",
+        b"<a href=/ok " + b" ".join(b"x%d=y" % n for n in range(1_000_000)) + b">",
         b"<a href='http://[::1'></a><a href='//'></a><a href='http://a b/'></a><a href='/ok'>",
         b"",
         b"<base href='javascript:alert(1)'><a href='/ok'>x",
         b"<meta charset=utf-7><a href='/ok'>+ADw-",
         b"\xff\xfe<\x00a\x00>\x00",
+        Random(0).randbytes(1_000_000),
+        b"<a href=/ok>\0</a>" + b"\0" * 1_000_000,
+        b"<title>" + b"\x1b]0;owned\x07\x9b\r\n\t" * 10_000 + b"</title><a href='/ok'>",
     ],
-    ids=range(9),
+    ids=range(12),
 )
 @deferred_f_from_coro_f
 async def test_odd_html_is_a_page_like_any_other(site: SiteFactory, body: bytes) -> None:
@@ -92,17 +98,41 @@ async def test_odd_html_is_a_page_like_any_other(site: SiteFactory, body: bytes)
     ("raw", "error"),
     [
         ("SSH-2.0-OpenSSH_9.2\r\n", "unreadable: not HTTP"),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "unreadable: not HTTP"),
+        (CHUNKED + "zz\r\n", "unreadable: not HTTP"),
+        (CHUNKED + "3\r\nabc\r\nzz\r\n", "unreadable: not HTTP"),
+        (CHUNKED + "-3\r\nabc\r\n0\r\n\r\n", "unreadable: not HTTP"),
+        (CHUNKED + "3\r\nabcdef\r\n0\r\n\r\n", "unreadable: not HTTP"),
+        (CHUNKED + "ffffffffffffffffffff\r\nabc\r\n0\r\n\r\n", "unreadable: not HTTP"),
+        (CHUNKED + "10\r\nabc", "truncated"),
+        # All of its chunks, but not the one that ends it.
+        (CHUNKED + "3\r\nabc\r\n", "truncated"),
         ("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", "truncated"),
+        (
+            "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 5\r\n\r\nhello",
+            "unreadable: not HTTP",
+        ),
+        ("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\nhello", "unreadable: not HTTP"),
+        ("HTTP/1.1 200 OK\r\nX: " + "x" * 1_000_000 + "\r\n\r\n", "unreadable: not HTTP"),
+        ("HTTP/1.1 200 OK\r\n" + "X: x\r\n" * 100_000 + "\r\n", "unreadable: not HTTP"),
     ],
+    ids=range(13),
 )
 @deferred_f_from_coro_f
-async def test_answers_that_are_no_http_are_failed_pages(
+async def test_answers_that_are_no_http_are_tried_again_and_then_failed_pages(
     site: SiteFactory, raw: str, error: str
 ) -> None:
-    server = site({"pages": {"/": {"links": ["/odd"]}, "/odd": {"raw": raw}}})
-    crawled = await crawl_site(server.url(), {"RETRY_TIMES": 0})
-    assert crawled.pages[server.url("/odd")].error == error
+    pages = {
+        "/": {"links": ["/odd", "/glitch"]},
+        "/odd": {"raw": raw},
+        "/glitch": {"links": ["/behind"], "times": {"1": {"raw": raw}}},
+        "/behind": {},
+    }
+    server = site({"pages": pages})
+    crawled = await crawl_site(server.url(), {"RETRY_TIMES": 1})
+    errors = {url.removeprefix(server.url("")): page.error for url, page in crawled.pages.items()}
+    assert errors == {"/": None, "/odd": error, "/glitch": None, "/behind": None}
+    asked = Counter(server.paths())
+    assert asked == {"/": 1, "/odd": 2, "/glitch": 2, "/behind": 1}
 
 
 @deferred_f_from_coro_f

@@ -1,0 +1,272 @@
+"""Another project's own spider, by Scrapy's own command: polite, and nothing is lost."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.crawling import PROJECT
+from tests.killing import kill
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
+
+DELAY = 0.1
+
+SETTINGS = """
+BOT_NAME = "shop"
+SPIDER_MODULES = ["shop.spiders"]
+ADDONS = {"crawlproject.Addon": 100}
+LOG_LEVEL = "INFO"
+"""
+ITEMS = """
+from datetime import date
+
+from scrapy import Field, Item
+
+
+def money(value):
+    return f"$ {value}"
+
+
+class Product(Item):
+    name = Field()
+    price = Field(serializer=money)
+    seen = Field()
+    note = Field()
+"""
+SPIDER = """
+from datetime import date
+
+from scrapy import Spider
+
+from shop.items import Product
+
+
+class Shop(Spider):
+    name = "shop"
+
+    def __init__(self, site, **kwargs):
+        super().__init__(**kwargs)
+        self.start_urls = [site]
+        self.allowed_domains = ["127.0.0.1"]
+
+    def parse(self, response):
+        yield Product(name=response.url.rpartition("/")[2], price=3, seen=date(2026, 1, 2))
+        yield from response.follow_all(css="a")
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project that knows nothing of ours but the name of the add-on."""
+    files = {
+        "scrapy.cfg": "[settings]\ndefault = shop.settings\n",
+        "shop/__init__.py": "",
+        "shop/settings.py": SETTINGS,
+        "shop/items.py": ITEMS,
+        "shop/spiders/__init__.py": "",
+        "shop/spiders/shop.py": SPIDER,
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def start(project: Path, server: Site, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "scrapy", "crawl", "shop", "-a", f"site={server.url()}"]
+    # The tests' own add no settings: ours must come by the add-on alone.
+    environment = {"PYTHONPATH": str(PROJECT), "PATH": "/usr/bin:/bin"}
+    return subprocess.Popen(
+        [*command, *options],
+        cwd=project,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def crawl(project: Path, server: Site, *options: str) -> str:
+    """Its log."""
+    process = start(project, server, *options)
+    try:
+        _, errors = process.communicate(timeout=60)
+    except BaseException:
+        kill(process)
+        raise
+    assert process.returncode == 0, errors
+    assert not {"ERROR:", "CRITICAL:"} & set(errors.split()), errors
+    return errors
+
+
+QUICK = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=False")
+ROBOTS = "User-agent: *\nDisallow: /private\n"
+
+
+def test_a_plain_spider_is_polite_by_the_add_on_alone(site: SiteFactory, project: Path) -> None:
+    server = site(
+        {
+            "robots": ROBOTS,
+            "pages": {
+                "/": {"links": ["/a", "/b", "/a?utm_source=x", "/private/x", "/old", "/gone"]},
+                "/a": {"links": ["/", "/b"], "delay": 0.05},
+                "/b": {"links": ["/a#top"]},
+                "/old": {"redirect": "/new"},
+                "/new": {"links": ["http://127.0.0.2:{port}/offsite"]},
+                "/gone": {"status": 404},
+            },
+        }
+    )
+    crawl(project, server, "-O", "items.json", "-s", f"DOWNLOAD_DELAY={DELAY}")
+    # robots.txt first, each URL once, a redirect followed, nothing forbidden, nothing offsite.
+    asked = [entry["path"] for entry in server.log()]
+    assert asked[0] == "/robots.txt"
+    assert sorted(asked[1:]) == ["/", "/a", "/b", "/gone", "/new", "/old"]
+    # From the end of each to the start of the next.
+    assert server.max_in_flight() == 1
+    assert min(server.gaps()) >= DELAY
+    # As Scrapy writes it: a list of items.
+    items = json.loads((project / "items.json").read_text())
+    assert sorted(item["name"] for item in items) == ["", "a", "b", "new"]
+    assert {item["price"] for item in items} == {"$ 3"}
+
+
+def test_what_a_project_expects_of_scrapy_is_as_it_was(site: SiteFactory, project: Path) -> None:
+    server = site(
+        {
+            "pages": {
+                "/": {"links": ["/a"], "headers": {"Set-Cookie": "basket=7; Path=/"}},
+                "/a": {},
+            }
+        }
+    )
+    crawl(project, server, *QUICK, "-O", "items.csv")
+    headers = server.log()[-1]["headers"]
+    assert server.paths() == ["/", "/a"]
+    assert headers["cookie"] == "basket=7"
+    assert headers["referer"] == server.url()
+    assert headers["user-agent"].startswith("Scrapy/")
+    with (project / "items.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [list(row) for row in rows] == [["name", "price", "seen", "note"]] * 2
+
+
+def test_the_settings_of_the_project_win(site: SiteFactory, project: Path) -> None:
+    (project / "shop" / "signed.py").write_text(
+        "class Signed:\n"
+        "    def process_request(self, request):\n"
+        "        request.headers['X-Signed'] = 'yes'\n"
+    )
+    with (project / "shop" / "settings.py").open("a") as file:
+        file.write(
+            "COOKIES_ENABLED = False\n"
+            "ROBOTSTXT_OBEY = False\n"
+            "REDIRECT_ENABLED = False\n"
+            "DOWNLOAD_DELAY = 0\n"
+            "AUTOTHROTTLE_ENABLED = False\n"
+            "DOWNLOADER_MIDDLEWARES = {'shop.signed.Signed': 500}\n"
+        )
+    server = site(
+        {
+            "robots": ROBOTS,
+            "pages": {
+                "/": {"links": ["/private/x", "/old"], "headers": {"Set-Cookie": "basket=7"}},
+                "/private/x": {},
+                "/old": {"redirect": "/new"},
+            },
+        }
+    )
+    crawl(project, server)
+    assert sorted(server.paths()) == ["/", "/old", "/private/x"]
+    assert {entry["headers"].get("x-signed") for entry in server.log()} == {"yes"}
+    assert {entry["headers"].get("cookie") for entry in server.log()} == {None}
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def names(items: list[dict[str, Any]]) -> list[str]:
+    return sorted(item["name"] for item in items)
+
+
+@pytest.mark.parametrize("output", ["items.json", "items.jsonl"])
+def test_killed_at_any_time_it_goes_on_and_its_items_are_complete(
+    site: SiteFactory, project: Path, output: str
+) -> None:
+    pages: dict[str, Any] = {f"/{number}": {"links": ["/", "/old"]} for number in range(40)}
+    # A start request leads to another page, and is no page itself: it is not to be filtered.
+    pages |= {"/": {"redirect": "/home"}, "/home": {"links": list(pages)}}
+    pages |= {"/old": {"redirect": "/new"}, "/new": {}}
+    server = site({"pages": pages, "random_delay": [0.0, 0.02]})
+    options = ("-O", output, "-s", "JOBDIR=job", *QUICK, "-s", "FRONTIER_COMMIT_SECONDS=0.01")
+    kills = (3, 12, 25)
+    for count in kills:
+        process = start(project, server, *options)
+        wait_for(lambda count=count: len(server.paths()) >= count)  # type: ignore[misc]
+        kill(process)
+    crawl(project, server, *options)
+    text = (project / output).read_text()
+    items = json.loads(text) if output == "items.json" else list(map(json.loads, text.splitlines()))
+    assert names(items) == sorted(["home", "new", *map(str, range(40))])
+    # In one form, whichever run has made them.
+    assert {(item["price"], item["seen"]) for item in items} == {("$ 3", "2026-01-02")}
+    # Only what was under way at a kill, or not yet committed, was asked for again.
+    asked = Counter(server.paths())
+    assert set(asked) == set(pages)
+    assert sum(asked.values()) <= len(pages) + len(kills) * (16 + 100)
+    assert max(asked.values()) <= 1 + len(kills)
+    # A finished crawl asks nothing, and writes the same again.
+    before = server.paths()
+    crawl(project, server, *options)
+    assert server.paths() == before
+    again = (project / output).read_text()
+    assert sorted(again.split("\n")) == sorted(text.split("\n")) or json.loads(again) == items
+
+
+def test_a_crawl_directory_that_can_not_be_used_is_one_line_and_costs_no_output(
+    site: SiteFactory, project: Path
+) -> None:
+    server = site({"pages": {"/": {}}})
+    (project / "items.json").write_text("of yesterday")
+    (project / "job").mkdir()
+    (project / "job" / "crawl.db").write_text("no database")
+    process = start(project, server, "-O", "items.json", "-s", "JOBDIR=job")
+    _, errors = process.communicate(timeout=60)
+    problems = [line for line in errors.splitlines() if "ERROR:" in line]
+    assert len(problems) == 1
+    assert "The crawl directory can't be used: " in problems[0]
+    assert "crawl.db" in problems[0]
+    assert "Traceback" not in errors
+    assert server.log() == []
+    assert (project / "items.json").read_text() == "of yesterday"
+
+
+def test_the_name_of_the_add_on_loads_no_scrapy_before_it_is_used() -> None:
+    code = (
+        "import sys, crawlproject\n"
+        "assert 'scrapy' not in sys.modules\n"
+        "assert crawlproject.Addon.__name__ == 'Addon'\n"
+        "assert 'scrapy' in sys.modules\n"
+        "assert not hasattr(crawlproject, 'Adon')\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=PROJECT, check=True)
