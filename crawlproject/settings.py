@@ -119,6 +119,10 @@ TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 # One page makes one item, and Scrapy starts this many tasks for each response.
 CONCURRENT_ITEMS = 1
 
+# --- pages: what is read of an answer
+
+PAGES_STRUCTURED_DATA = ["json-ld", "microdata", "rdfa"]  # the syntaxes that are read; []: none
+
 # --- outputs
 
 FEED_EXPORT_ENCODING = "utf-8"

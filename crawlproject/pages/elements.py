@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.pages.names import one_or_several
-from crawlproject.pages.values import ID, MAX_DEPTH, Budget, Item, add, clean
+from crawlproject.pages.values import ID, MAX_DEPTH, Budget, Item, add
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,8 @@ class Mark(NamedTuple):
 
     def words(self, name: str) -> list[str]:
         """An attribute that is a list, each word once."""
-        return list(dict.fromkeys((self.attributes.get(name) or "").split()))
+        words = (self.attributes.get(name) or "").split()
+        return list(dict.fromkeys(words)) if len(words) > 1 else words
 
 
 def marks(nodes: Sequence[LexborNode]) -> list[Mark]:
@@ -97,7 +98,11 @@ class Assembly:
         return items
 
     def _item(self, found: Found, path: tuple[int, ...]) -> Item:
-        properties: Item = {} if found.identity is None else {ID: found.identity}
+        properties: Item = {}
+        self._budget.values -= len(found.types)
+        if found.identity is not None:
+            self._budget.characters -= len(found.identity)
+            properties[ID] = found.identity
         for names, place, is_item in found.properties:
             # Each name has a value of its own: were it the same, a few names at each
             # of a few levels would be millions of values in the outputs.
@@ -106,9 +111,8 @@ class Assembly:
                     break
                 value = self._inner(place, path) if is_item else self._value_at(place)
                 if value is not None:
-                    add(properties, clean(name), value)
-        types = (clean(name) for name in found.types)
-        return {"type": one_or_several(types), "properties": properties}
+                    add(properties, name, value)
+        return {"type": one_or_several(found.types), "properties": properties}
 
     def _inner(self, place: int, path: tuple[int, ...]) -> Value | None:
         if place in path:
@@ -119,8 +123,9 @@ class Assembly:
         return self._item(self._found[place], (*path, place))
 
     def _is_spent(self) -> bool:
-        self._budget.values -= 1
-        if self._budget.is_spent:
-            self.has_cut = True
-            return True
-        return False
+        budget = self._budget
+        budget.values -= 1
+        if budget.values > 0 and budget.characters >= 0:
+            return False
+        self.has_cut = True
+        return True

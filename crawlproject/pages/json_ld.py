@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.pages.lenient_json import documents
-from crawlproject.pages.names import Names, is_schema_org, one_or_several
+from crawlproject.pages.names import MAX_TYPES, Names, is_schema_org, one_or_several
 from crawlproject.pages.values import ID, MAX_DEPTH, Budget, Item, add, clean
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from crawlproject.pages.values import Value
 
-# Keywords that say something of an item; the others say how it is written.
-_SAYING = frozenset({ID, "@type", "@reverse"})
 _WRAPPERS = ("@value", "@list", "@set")
 # Each defines names, at a cost; pages have one or two.
 _MAX_CONTEXTS = 20
@@ -75,26 +73,25 @@ class _Reader:
         types: list[str] = []
         properties: Item = {}
         for key, value in node.items():
-            name = clean(names.name(key).strip())
-            if name.startswith("@"):
-                if name not in _SAYING:
-                    continue
+            name = names.name(key)
+            if name.startswith("@") and name != "@reverse":
+                # The other keywords say how an item is written.
                 if name == "@type":
                     written = value if isinstance(value, list) else [value]
                     types += [
-                        clean(names.name(type_.strip()))
-                        for type_ in written
-                        if type_ and isinstance(type_, str)
+                        names.name(part) for part in written[:MAX_TYPES] if isinstance(part, str)
                     ]
-                    continue
-                if name == ID:
-                    if isinstance(value, str):
-                        properties[ID] = self._identity(value)
-                    continue
-            if name:
+                    self._budget.values -= len(types)
+                elif name == ID and isinstance(value, str):
+                    properties[ID] = self._identity(value)
+            elif type(value) is str and name and name not in properties:
+                # The usual case, at half the cost.
+                if not self._is_spent():
+                    properties[name] = clean(value)
+            elif name:
                 for inner in self._values(value, names, depth):
                     add(properties, name, inner)
-        return {"type": one_or_several(types), "properties": properties}
+        return {"type": one_or_several(filter(None, types)), "properties": properties}
 
     def _values(self, value: Any, names: Names, depth: int) -> Iterator[Value]:
         """The values of a property, without what lists and wrappers add to them."""
@@ -110,7 +107,7 @@ class _Reader:
             elif self._is_spent():
                 return
             elif isinstance(value, str):
-                yield clean(value.strip())
+                yield clean(value)
             elif not isinstance(value, dict):
                 yield value
             elif isinstance(reference := value.get(ID), str) and len(value) == 1:
@@ -124,11 +121,12 @@ class _Reader:
         return self._budget.address(written, self._base_url)
 
     def _is_spent(self) -> bool:
-        self._budget.values -= 1
-        if self._budget.is_spent:
-            self.has_cut = True
-            return True
-        return False
+        budget = self._budget
+        budget.values -= 1
+        if budget.values > 0 and budget.characters >= 0:
+            return False
+        self.has_cut = True
+        return True
 
     def _names_in(self, node: dict[str, Any], names: Names) -> Names:
         if "@context" not in node:

@@ -17,6 +17,9 @@ from typing import Any
 # calls it, which is never less than several times this one.
 MAX_LEVELS = 200
 
+# Values one after the other, where there should be one.
+_MAX_DOCUMENTS = 1_000
+
 # NaN and Infinity are no values.
 _decode = JSONDecoder(strict=False, parse_constant=lambda _: None).raw_decode
 _SPACE = re.compile(r"[\s\ufeff]*+")
@@ -51,7 +54,7 @@ def documents(text: str) -> tuple[list[Any], bool]:
 def _read_mended(text: str) -> tuple[list[Any], bool]:
     found: list[Any] = []
     place = _BETWEEN.match(text).end()  # type: ignore[union-attr]
-    while place < len(text):
+    while place < len(text) and len(found) < _MAX_DOCUMENTS:
         try:
             value, place = _decode(text, place)
         except ValueError:
@@ -62,7 +65,7 @@ def _read_mended(text: str) -> tuple[list[Any], bool]:
         found.append(value)
         place = _BETWEEN.match(text, place).end()  # type: ignore[union-attr]
     read, is_all = _of_fair_depth(text, found)
-    return read, is_all and bool(read)
+    return read, is_all and bool(read) and place >= len(text)
 
 
 def _of_fair_depth(text: str, found: list[Any]) -> tuple[list[Any], bool]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from crawlproject.pages.elements import MAX_MARKS, Assembly, Found, Property, marks
-from crawlproject.pages.names import short
+from crawlproject.pages.names import Names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,6 +50,8 @@ class _Reader:
         self._marked = marked
         self._base_url = base_url
         self._budget = budget
+        # Items have types, which are URLs, and no prefixes.
+        self._names = Names()
         # The place of the item that each element is in.
         self._scopes: list[int | None] = []
         for mark in marked:
@@ -60,30 +62,23 @@ class _Reader:
 
     def found(self) -> dict[int, Found]:
         """All items, each with its properties, by place."""
-        found = {
-            place: Found(
-                [short(name) for name in mark.words("itemtype")],
-                self._identity(mark),
-                is_inside="itemprop" in mark.attributes,
-            )
-            for place, mark in enumerate(self._marked)
-            if "itemscope" in mark.attributes
-        }
-        owned: dict[int, list[int]] = {place: [] for place in found}
+        found: dict[int, Found] = {}
+        owned: dict[int | None, list[int]] = {None: []}
         for place, (mark, scope) in enumerate(zip(self._marked, self._scopes, strict=True)):
-            if scope is not None and "itemprop" in mark.attributes:
+            is_property = "itemprop" in mark.attributes
+            if is_property:
                 owned[scope].append(place)
+            if "itemscope" in mark.attributes:
+                types = self._names_in(mark, "itemtype")
+                found[place] = Found(types, self._identity(mark), is_inside=is_property)
+                owned[place] = []
         for place, item in found.items():
             places: Sequence[int] = owned[place]
             if "itemref" in self._marked[place].attributes:
                 places = sorted({*places, *self._referred(place)})
             item.properties = [
-                Property(
-                    [short(name) for name in self._marked[owned_place].words("itemprop")],
-                    owned_place,
-                    is_item=owned_place in found,
-                )
-                for owned_place in places
+                Property(self._names_in(self._marked[at], "itemprop"), at, at in found)
+                for at in places
             ]
         return found
 
@@ -98,6 +93,9 @@ class _Reader:
             if name in attributes:
                 return self._budget.text(attributes[name] or "")
         return self._budget.text_of(node)
+
+    def _names_in(self, mark: Mark, attribute: str) -> list[str]:
+        return [self._names.name(word) for word in mark.words(attribute)]
 
     def _identity(self, mark: Mark) -> str | None:
         written = (mark.attributes.get("itemid") or "").strip()

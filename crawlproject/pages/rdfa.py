@@ -7,7 +7,7 @@ belong to another by ``rel`` stand for themselves.
 
 from __future__ import annotations
 
-import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.pages.elements import MAX_MARKS, Assembly, Found, Property, marks
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from crawlproject.pages.values import Budget, Item
 
 _MARKED = "[typeof],[property],[resource],[about],[vocab],[prefix]"
-_PREFIX = re.compile(r"([^\s:]*):\s+(\S+)")
 _ADDRESSES = ("resource", "href", "src")
 _VALUES = {"data": "value", "meter": "value", "time": "datetime"}
 
@@ -135,5 +134,12 @@ def _names_in(mark: Mark, names: Names) -> Names:
     if "vocab" in attributes:
         names = names.within(attributes["vocab"] or "")
     if prefixes := attributes.get("prefix"):
-        names = names.knowing(dict(_PREFIX.findall(prefixes)))
+        words = prefixes.split()
+        names = names.knowing(
+            {
+                prefix.removesuffix(":"): vocabulary
+                for prefix, vocabulary in pairwise(words)
+                if prefix.endswith(":")
+            }
+        )
     return names

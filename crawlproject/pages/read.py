@@ -10,16 +10,19 @@ from scrapy.http import HtmlResponse
 
 from crawlproject.frontier.leases import FETCH_MS
 from crawlproject.items import Page
+from crawlproject.pages.structured import structured_data
 from crawlproject.urls.canonical import NotCrawlable
 from crawlproject.urls.directives import robots_directives
 from crawlproject.urls.document import base_url, telling
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from scrapy.http import Response
+    from scrapy.statscollectors import StatsCollector
 
     from crawlproject.frontier.base import Lease
+    from crawlproject.pages.values import Item
 
 MAX_TITLE_LENGTH = 1000
 _TITLE_PARENTS = frozenset({"head", "body", "html"})
@@ -53,8 +56,14 @@ def read_page(
     links: list[str],
     canonicalize: Callable[..., str],
     token: str | None = None,
+    structured: Sequence[str] = (),
+    stats: StatsCollector | None = None,
 ) -> Page:
-    """The page of an answer. ``token`` is the name by which a site may address the crawler."""
+    """The page of an answer.
+
+    ``token`` is the name by which a site may address the crawler; ``structured`` are the
+    syntaxes of structured data that are read.
+    """
     page = page_of(lease)
     page.response = response
     page.status_code = response.status
@@ -69,7 +78,20 @@ def read_page(
         page.title = _title(response)
         page.noindex = "noindex" in robots_directives(response, token)
         page.canonical = _canonical(response, lease.url, canonicalize)
+        page.structured_data = _structured_data(response, structured, stats)
     return page
+
+
+def _structured_data(
+    response: Response, syntaxes: Sequence[str], stats: StatsCollector | None
+) -> list[Item]:
+    items, broken = structured_data(response, syntaxes)
+    if stats is not None:
+        if items:
+            stats.inc_value("pages/structured_data")
+        if broken:
+            stats.inc_value("pages/structured_data_broken", broken)
+    return items
 
 
 def _title(response: Response) -> str | None:

@@ -50,7 +50,7 @@ class Budget:
     def text(self, written: str) -> str:
         """A text that an attribute has."""
         self.characters -= len(written)
-        return clean(written.strip())
+        return clean(written)
 
     def text_of(self, node: LexborNode) -> str:
         """The text of an element, as a browser would show it: white space is one space."""
@@ -64,15 +64,18 @@ class Budget:
     def address(self, url: str, base: str) -> str:
         """The absolute URL, or for what is no http(s) URL, what was written."""
         try:
-            address = resolve(url, base)
+            # '_:' begins a name that is known on this page alone.
+            address = clean(url) if url.startswith("_:") else resolve(url, base)
         except NotCrawlable:
-            address = clean(url.strip())
+            address = clean(url)
         self.characters -= len(address)
         return address
 
 
 def clean(text: str) -> str:
-    return text if text.isprintable() else _NO_TEXT.sub(" ", text)
+    """The text, a line or many, without what is no text, and without white space around it."""
+    text = text.strip()
+    return text if text.isprintable() else _NO_TEXT.sub(" ", text).strip()
 
 
 def add(properties: Item, name: str, value: Value) -> None:

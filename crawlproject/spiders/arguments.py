@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.opening import DOMAIN, HOSTNAME
+from crawlproject.pages.structured import SYNTAXES
 from crawlproject.scope.domains import registered_domain
 from crawlproject.scope.internal import is_loopback
 from crawlproject.spiders import values
@@ -99,6 +100,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.encoding, "FEED_EXPORT_ENCODING"),
         (values.statuses, "RETRY_HTTP_CODES"),
         (values.one_of(HOSTNAME, DOMAIN), "POLITENESS_HOST"),
+        (values.some_of(*SYNTAXES), "PAGES_STRUCTURED_DATA"),
         (values.host_limits, "POLITENESS_HOSTS"),
         (values.log_level, "LOG_LEVEL"),
     )

@@ -59,6 +59,7 @@ class SiteSpider(CrawlSpider):
         respects_nofollow: bool,
         redirects: Redirects,
         token: str | None,
+        structured: tuple[str, ...] = (),
         **kwargs: Any,
     ) -> None:
         # Scrapy's annotation names one extractor; its code asks for extract_links() only.
@@ -72,6 +73,7 @@ class SiteSpider(CrawlSpider):
         self._extractor = extractor
         self._redirects = redirects
         self._token = token
+        self._structured = structured
         self._sessions = Sessions()
         # The links of the response in hand: a rule's process_links is told nothing else.
         self._links: list[Link] = []
@@ -122,6 +124,7 @@ class SiteSpider(CrawlSpider):
             ),
             respects_nofollow=settings.getbool("URLS_RESPECT_NOFOLLOW"),
             token=token,
+            structured=tuple(settings.getlist("PAGES_STRUCTURED_DATA")),
             redirects=Redirects(
                 canonicalize,
                 scope,
@@ -165,7 +168,15 @@ class SiteSpider(CrawlSpider):
             links = self._with_session(lease.url, links)
             # Links before the page: they are finished together, when the page is through.
             lease.found = self._candidates(lease.url, links)
-            page = read_page(response, lease, list(links), self.canonicalize, self._token)
+            page = read_page(
+                response,
+                lease,
+                list(links),
+                self.canonicalize,
+                self._token,
+                structured=self._structured,
+                stats=self.crawler.stats,
+            )
         except Exception as error:
             # Whatever a site sends, it costs one page at most.
             if not isinstance(error, Verdict):
