@@ -64,6 +64,7 @@ def test_a_room_says_what_it_is_for(room: str) -> None:
 
 PURE = (
     "urls/canonical.py",
+    "urls/charset.py",
     "urls/sessions.py",
     "urls/tame.py",
     "scope/scope.py",

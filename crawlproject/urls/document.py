@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -9,6 +10,7 @@ from scrapy.http import TextResponse
 from selectolax.lexbor import LexborHTMLParser
 
 from crawlproject.urls.canonical import NotCrawlable, resolve
+from crawlproject.urls.charset import utf8
 from crawlproject.urls.tame import tame
 
 if TYPE_CHECKING:
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     # Its name, and itself.
     Element: TypeAlias = tuple[str | None, LexborNode]
 
-_BOM = b"\xef\xbb\xbf"
 # Elements that lead to other pages.
 LINKING = frozenset({"a", "area"})
 # … and those that say something of the page. A walk through the tree for each question would
@@ -89,17 +90,23 @@ def _survey(response: Response) -> tuple[list[Element], dict[str | None, list[El
     return reading.elements
 
 
+def text_of(response: Response) -> str:
+    """The body as text: read as browsers do, and not as Scrapy's ``response.text`` does."""
+    return _utf8(response).decode(errors="replace")
+
+
 def _utf8(response: Response) -> bytes:
-    body = response.body
-    if isinstance(response, TextResponse):
-        try:
+    # Without a byte order mark: the parser would take it for text, and the head for the body.
+    if not isinstance(response, TextResponse):
+        return utf8(response.body, b"charset=utf-8")
+    # Scrapy has no other way to ask whether who made the response has named the charset.
+    if response._encoding is not None:
+        with suppress(LookupError, ValueError, AssertionError):
+            # A charset such as 'hex' or 'undefined' is known to Python, but decodes no text.
             if response.encoding != "utf-8":
                 return response.text.encode(errors="replace")
-        except (LookupError, ValueError, AssertionError):
-            # A charset such as 'hex' or 'undefined' is known to Python, but decodes no text.
-            pass
-    # The parser would take a byte order mark for text, and the head for a part of the body.
-    return body.removeprefix(_BOM)
+        return utf8(response.body, b"charset=utf-8")
+    return utf8(response.body, response.headers.get(b"Content-Type") or b"")
 
 
 def base_url(response: Response) -> str:
