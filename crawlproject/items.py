@@ -76,9 +76,11 @@ class Page:
     # What a team's pipelines add: fields of the outputs like the others.
     extra: dict[str, Any] = field(default_factory=dict)
 
-    # For pipelines, and in no output: the answer, and the page's main text.
+    # For pipelines, and in no output: the answer, the page's main text, and what of it pages
+    # are compared by.
     response: Response | None = field(default=None, repr=False, compare=False)
     text: str | None = field(default=None, repr=False, compare=False)
+    own_text: str | None = field(default=None, repr=False, compare=False)
     # Kept in the crawl directory beside the page.
     content: Content | None = field(default=None, repr=False, compare=False)
     # What the store keeps of the answer: headers, sizes, where the body is.

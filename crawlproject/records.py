@@ -27,12 +27,19 @@ Record = dict[str, Any]
 # The kind of our own pages.
 PAGE = "page"
 # What a page has for pipelines only.
-_ASIDE = frozenset({"extra", "response", "text", "content", "stored"})
+_ASIDE = frozenset({"extra", "response", "text", "own_text", "content", "stored"})
 PAGE_FIELDS = tuple(field.name for field in fields(Page) if field.name not in _ASIDE)
-_FIELDS = frozenset(PAGE_FIELDS)
+PAGE_NAMES = frozenset(PAGE_FIELDS)
+# What a page says when nothing is known: as far as others can't change it.
+_UNKNOWN = {
+    field.name: field.default
+    for field in fields(Page)
+    if field.name in PAGE_NAMES and field.default in (None, False)
+}
 
 _page_values = attrgetter(*PAGE_FIELDS)
 _PLAIN_TYPES = frozenset({str, bool, NoneType})
+_KEYS = frozenset({str})
 # Python writes no number of more than 4300 digits.
 _LARGEST = 10**4000
 # Deeper than any real data; ends self-containing values too.
@@ -65,7 +72,12 @@ def kind_of(item: Any) -> str:
 def page_from(record: Record) -> Page:
     """The page that a record was made of."""
     values = {name: record[name] for name in PAGE_FIELDS if name in record}
-    return Page(**values, extra={name: record[name] for name in record.keys() - _FIELDS})
+    return Page(**values, extra={name: record[name] for name in record.keys() - PAGE_NAMES})
+
+
+def completed(record: Record) -> Record:
+    """A page's record with what was left out, because it was not known."""
+    return _UNKNOWN | record
 
 
 def is_page(record: Record) -> bool:
@@ -90,9 +102,19 @@ def plain(value: Any, nesting: int = 0) -> Any:
         return value
     if kind is int:
         return value if -_LARGEST < value < _LARGEST else _text(value)
-    if kind is list and _PLAIN_TYPES.issuperset(map(type, value)):
+    if kind is list and nesting <= _MAX_NESTING:
         # A copy: the callback that made it is still at work, and may go on with it.
-        return value.copy()
+        if _PLAIN_TYPES.issuperset(map(type, value)):
+            return value.copy()
+        return [plain(inner, nesting + 1) for inner in value]
+    if kind is dict and _KEYS.issuperset(map(type, value)):
+        if not value:
+            return {}
+        if nesting <= _MAX_NESTING:
+            return {
+                key: inner if type(inner) in _PLAIN_TYPES else plain(inner, nesting + 1)
+                for key, inner in value.items()
+            }
     if nesting > _MAX_NESTING:
         return _text(value)
     if isinstance(value, Enum):

@@ -6,8 +6,6 @@ Names that Scrapy knows keep Scrapy's meaning. Ours start with the name of their
 
 from __future__ import annotations
 
-from typing import Any
-
 from crawlproject.urls.canonical import DEFAULT_TRACKING_PARAMS
 
 BOT_NAME = "crawlproject"
@@ -119,9 +117,21 @@ TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 # One page makes one item, and Scrapy starts this many tasks for each response.
 CONCURRENT_ITEMS = 1
 
-# --- pages: what is read of an answer
+# --- pages: what is read of a page
 
+PAGES_HEADING_LEVELS = 2  # 1 to 6: which headings are recorded; 0: none
+PAGES_MEDIA = True  # record the URLs of pictures, videos and sounds
 PAGES_STRUCTURED_DATA = ["json-ld", "microdata", "rdfa"]  # the syntaxes that are read; []: none
+PAGES_TEXT = False  # have the main text in the outputs (pipelines always have it)
+
+# --- pipelines: what pages are compared by
+
+DUPLICATES_ENABLED = True  # whether pages are compared with each other
+DUPLICATES_ACTION = "mark"  # what is done with duplicates: mark, or drop (from sorted outputs)
+DUPLICATES_THRESHOLD = 0.9  # how much of the text near-duplicates have in common, at least
+DUPLICATES_PERMUTATIONS = 128  # values of a signature: more tell similarity more exactly
+DUPLICATES_SHINGLE_WORDS = 3  # words in a row that are compared as one
+DUPLICATES_MIN_WORDS = 30  # of the main text; shorter pages are not compared
 
 # --- outputs
 
@@ -193,4 +203,7 @@ EXTENSIONS: dict[str, int | None] = {
     "scrapy.extensions.telnet.TelnetConsole": None,
     "scrapy.extensions.remote_control.RemoteControl": None,
 }
-ITEM_PIPELINES: dict[str, Any] = {}
+# Below 100: what changes a page before it is compared. From 300 on: what comes of it.
+ITEM_PIPELINES: dict[str, int | None] = {
+    "crawlproject.pipelines.duplicates.Duplicates": 100,
+}

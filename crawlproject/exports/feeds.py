@@ -19,6 +19,7 @@ from crawlproject.exports.sorted_pages import SortedPagesExporter
 from crawlproject.exports.storage import ReplacingFileStorage
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.engine import stop
+from crawlproject.pipelines.marking import Marks
 from crawlproject.records import PAGE, page_from
 
 if TYPE_CHECKING:
@@ -79,10 +80,12 @@ class Feeds(FeedExporter):
         # What a crawl directory has that failed is not all: better the document of yesterday.
         if frontier is not None and frontier.failure is None:
             lines, reader = self.slots, frontier.read()
+            marks = Marks.from_settings(reader, self.settings) if self._documents else None
+            self._count(marks)
             for slot in self._documents:
                 self.slots = [slot]
                 try:
-                    self._fill(slot, reader, spider)
+                    self._fill(slot, reader, marks, spider)
                 except WRITE_ERRORS as error:
                     self._failed(slot, error)
                 else:
@@ -96,21 +99,27 @@ class Feeds(FeedExporter):
         except WRITE_ERRORS as error:
             self._failed(slot, error)
 
-    def _fill(self, slot: FeedSlot, reader: Reader, spider: Spider) -> None:
+    def _count(self, marks: Marks | None) -> None:
+        if marks is not None:
+            self.crawler.stats.set_value("duplicates/exact", marks.exact)
+            self.crawler.stats.set_value("duplicates/near", marks.near)
+
+    def _fill(self, slot: FeedSlot, reader: Reader, marks: Marks | None, spider: Spider) -> None:
         is_plain = type(slot.filter) is ItemFilter and not slot.filter.item_classes
         if not is_plain or self.feeds[slot.uri_template]["batch_item_count"]:
-            for item in self._items(reader):
+            for item in self._items(reader, marks):
                 super().item_scraped(item, spider)
             return
-        slot.itemcount = reader.count()
+        slot.itemcount = reader.count() - (marks.dropped if marks else 0)
         if slot.itemcount or slot.store_empty:
             slot.start_exporting()
             assert isinstance(slot.exporter, SortedPagesExporter)
-            slot.exporter.read_from(reader)
+            slot.exporter.read_from(reader, marks.amend if marks else None)
 
-    def _items(self, reader: Reader) -> Iterator[Any]:
+    def _items(self, reader: Reader, marks: Marks | None = None) -> Iterator[Any]:
         """Everything in the crawl directory, as the items they were."""
-        for kind, record in chain(reader.pages(), reader.others()):
+        pages = reader.pages(amend=marks.amend if marks else None)
+        for kind, record in chain(pages, reader.others()):
             yield page_from(record) if kind == PAGE else self._item(kind, record)
 
     def _item(self, kind: str, record: Record) -> Any:

@@ -3,13 +3,15 @@
 Columns: ``url``, ``status_code``, ``bytes``, ``fetch_ms``, ``outlinks`` (how many links the
 page has), ``depth``, ``error``, ``content_type``, ``title``, ``referrer``,
 ``redirected_from`` (space between), ``noindex`` (true, false), ``canonical``,
-``last_modified``, ``fetched_at``; then the fields that a team has added, by name: single
+``last_modified``, ``fetched_at``, ``nofollow``, ``description``, ``language``, ``h1`` (the
+first), ``word_count``, ``content_hash``, ``duplicate_of``, ``near_duplicate_of``,
+``similarity``; then the fields that a team has added, by name: single
 values, and lists of them with a space between. What is unknown is an empty cell.
 
 - Cells that a spreadsheet would run as a formula are defused (see ``cells``).
 - Items that are no pages are rows behind the pages; their fields are columns like others.
-- The feed option ``fields`` chooses the columns, in that order (the url first); ``links``
-  can be had that way.
+- The feed option ``fields`` chooses the columns, in that order (the url first); ``links``,
+  ``images`` and ``media`` can be had that way.
 - The feed's ``encoding`` is obeyed: ``utf-8-sig`` is what old Excel wants. Further
   ``item_export_kwargs`` go to ``csv.writer``: ``{"delimiter": ";"}``.
 """
@@ -43,8 +45,19 @@ COLUMNS = (
     "canonical",
     "last_modified",
     "fetched_at",
+    "nofollow",
+    "description",
+    "language",
+    "h1",
+    "word_count",
+    "content_hash",
+    "duplicate_of",
+    "near_duplicate_of",
+    "similarity",
 )
-_KNOWN = frozenset((*COLUMNS, "links"))
+# Lists and nested values: they can be asked for by name.
+_NO_COLUMNS = ("links", "alternates", "headings", "images", "media", "open_graph")
+_KNOWN = frozenset((*COLUMNS, *_NO_COLUMNS, "structured_data"))
 
 
 class PagesCsvExporter(SortedPagesExporter):
@@ -60,6 +73,9 @@ class PagesCsvExporter(SortedPagesExporter):
         links = record.get("links")
         if isinstance(links, list):
             record.setdefault("outlinks", len(links))
+        for heading in record.get("headings") or ():
+            if heading["level"] == 1:
+                record.setdefault("h1", heading["text"])
         if self.chosen:
             return {field: record[field] for field in self.chosen if field in record} | {
                 "url": record.get("url")

@@ -1,8 +1,9 @@
 """JSON Lines: a line a page, written as it arrives, for ``tail -f`` and pipes.
 
 Each line is a page as it was when it arrived: all its fields in their own order
-(``fetch_ms`` and ``fetched_at`` too) but those that are unknown; ``status_code`` is always
-there. Depth and referrer may be bettered later: the sorted exports have the final word.
+(``fetch_ms`` and ``fetched_at`` too) but those that are unknown or empty; ``status_code``
+and ``links`` are always there. Depth and referrer may be bettered later, and what a page is a
+duplicate of is not known yet: the sorted exports have the final word.
 Items that are no pages are lines like any other.
 
 - ``-o`` appends. A last line that a crash cut off is ended first, so that only it is lost.
@@ -18,6 +19,8 @@ from typing import IO, Any
 from crawlproject.exports.base import PageExporter
 from crawlproject.exports.files import ends_in_mid_line, local_path
 from crawlproject.records import chosen_fields, is_page, json_encoder, record_of
+
+_ALWAYS = frozenset({"status_code", "links", "redirected_from"})
 
 
 class PagesJsonLinesExporter(PageExporter):
@@ -42,7 +45,7 @@ class PagesJsonLinesExporter(PageExporter):
             record = {
                 name: value
                 for name, value in record.items()
-                if value is not None or name == "status_code"
+                if value or name in _ALWAYS or value is False or type(value) is int
             }
         self.file.write(self._json(record) + b"\n")
         self.file.flush()

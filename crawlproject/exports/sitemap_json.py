@@ -14,8 +14,11 @@ links too, and keys have a fixed order:
 
 ``url``, ``status_code`` (null: no answer), ``depth``, ``links``; then, where there is
 something to say: ``error``, ``content_type``, ``bytes``, ``title``, ``referrer``,
-``redirected_from``, ``noindex``, ``canonical``, ``last_modified``, and the fields that a
-team has added, by name. ``fetch_ms`` and ``fetched_at`` differ from crawl to crawl, so
+``redirected_from``, ``noindex``, ``canonical``, ``last_modified``, ``nofollow``,
+``description``, ``language``, ``alternates``, ``headings``, ``word_count``, ``images``,
+``media``, ``open_graph``, ``structured_data``, ``content_hash``, ``duplicate_of``,
+``near_duplicate_of``, ``similarity``, and the fields that a team has added, by name.
+``fetch_ms`` and ``fetched_at`` differ from crawl to crawl, so
 they are left out unless asked for.
 
 - ``seed`` is a list when there are several, null when there is none.
@@ -55,10 +58,29 @@ KEY_ORDER = (
     "noindex",
     "canonical",
     "last_modified",
+    "nofollow",
+    "description",
+    "language",
+    "alternates",
+    "headings",
+    "word_count",
+    "images",
+    "media",
+    "open_graph",
+    "structured_data",
+    "content_hash",
+    "duplicate_of",
+    "near_duplicate_of",
+    "similarity",
 )
 _DIFFERS_EACH_TIME = ("fetch_ms", "fetched_at")
 _KNOWN = frozenset((*KEY_ORDER, *_DIFFERS_EACH_TIME))
-_SAID_WHEN_TRUE = frozenset(("error", "redirected_from", "noindex"))
+_SAID_WHEN_TRUE = frozenset(
+    (
+        *("error", "redirected_from", "noindex", "nofollow", "alternates", "headings"),
+        *("images", "media", "open_graph", "structured_data"),
+    )
+)
 
 
 class SitemapJsonExporter(SortedPagesExporter):

@@ -1,7 +1,8 @@
 """A sitemap for search engines, as sitemaps.org defines it, sorted by URL.
 
 In it: the pages a search engine should know. They answered 200 with HTML, without error,
-do not ask to be left out (noindex), do not name another page as the canonical one, are on
+do not ask to be left out (noindex), do not name another page as the canonical one, do not have
+the body of another page that comes first, are on
 the host of a seed (or on the one a seed redirects to; without seeds on any), and their URL
 is shorter than the 2,048 characters allowed. ``<lastmod>`` is there where the server has
 told it. Items that are no pages are not in it.
@@ -173,6 +174,7 @@ def _is_fit(page: Record) -> bool:
         and not page.get("error")
         and not page.get("noindex")
         and page.get("canonical") in (None, page.get("url"))
+        and not page.get("duplicate_of")
         and isinstance(content_type, str)
         and content_type.partition(";")[0].strip().lower() in HTML_TYPES
         and len(_location(page["url"])) <= MAX_URL_LENGTH

@@ -26,7 +26,7 @@ from crawlproject.exports.spill import Spill
 from crawlproject.records import chosen_fields, is_page, json_encoder, record_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
     from typing import Self
 
@@ -60,6 +60,7 @@ class SortedPagesExporter(PageExporter):
         self.chosen = chosen_fields(self.fields_to_export)
         self._json = json_encoder(None)
         self._reader: Reader | None = None
+        self._amend: Callable[[int, Record], bool] | None = None
         self._pages = Spill()
         self._others = Spill()
 
@@ -69,9 +70,13 @@ class SortedPagesExporter(PageExporter):
         options.setdefault("started_at", crawler.stats.get_value("start_time"))
         return cls(file, **options)
 
-    def read_from(self, reader: Reader) -> None:
-        """Take what a crawl directory has, instead of what is given item by item."""
+    def read_from(self, reader: Reader, amend: Callable[[int, Record], bool] | None = None) -> None:
+        """Take what a crawl directory has, instead of what is given item by item.
+
+        ``amend`` has the last word on each page, as ``Reader.pages`` says.
+        """
         self._reader = reader
+        self._amend = amend
         self.other_items = reader.count_others()
         self.started_at = reader.started_at() or self.started_at
         self.seeds = reader.seeds() or self.seeds
@@ -111,7 +116,7 @@ class SortedPagesExporter(PageExporter):
         """The pages by URL."""
         if self._reader is None:
             return self._pages.newest()
-        read = self._reader.pages(with_links=self.needs_links)
+        read = self._reader.pages(with_links=self.needs_links, amend=self._amend)
         return (self.condense(record) for _, record in read)
 
     def others(self) -> Iterator[Record]:

@@ -112,6 +112,9 @@ class LeaseMiddleware(BaseSpiderMiddleware):
             lease.records.append((kind, record))
             if kind == PAGE:
                 lease.content, lease.stored = item.content, item.stored
+        if kind == PAGE:
+            # The pipelines have seen it. Who keeps pages shall not keep their bodies.
+            item.response = item.content = item.stored = None
 
     def _spider_failed(self, response: Response | Failure | None) -> None:
         lease = _lease_of(response)

@@ -18,10 +18,10 @@ from crawlproject.frontier.base import Skip
 from crawlproject.frontier.entry import Way
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.store import ADDED_FIELDS, SEEDS, STARTED_AT
-from crawlproject.records import PAGE
+from crawlproject.records import PAGE, completed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from crawlproject.records import Record
 
@@ -32,7 +32,7 @@ _LINK_BYTES = array("I").itemsize
 
 # Not when it redirects, though it may have been taken for one redirect too many first.
 # An empty record: a pipeline has dropped the page.
-_IS_PAGE = "(target IS NULL OR state = 3) AND record <> ''"
+IS_PAGE = "(target IS NULL OR state = 3) AND record <> ''"
 
 
 class Node(NamedTuple):
@@ -50,7 +50,7 @@ class Reader:
 
     def count_pages(self) -> int:
         (number,) = self.database.execute(
-            f"SELECT count(*) FROM pages JOIN urls USING (id) WHERE {_IS_PAGE}"  # noqa: S608
+            f"SELECT count(*) FROM pages JOIN urls USING (id) WHERE {IS_PAGE}"  # noqa: S608
         ).fetchone()
         return int(number)
 
@@ -66,16 +66,19 @@ class Reader:
         (items,) = self.database.execute("SELECT count(*) FROM items").fetchone()
         return self.count_pages() + int(items)
 
-    def pages(self, *, with_links: bool = True) -> Iterator[tuple[str, Record]]:
+    def pages(
+        self, *, with_links: bool = True, amend: Callable[[int, Record], bool] | None = None
+    ) -> Iterator[tuple[str, Record]]:
         """The pages by URL, each with its kind, and with the last word on depth and referrer.
 
         A page that an item stands for, rather than a fetched URL, comes in its place.
-        Without the links, ``outlinks`` has their number.
+        Without the links, ``outlinks`` has their number. ``amend`` is given the id and the record
+        of each page, may add to it, and says whether it is to be shown.
         """
         # Only the keys are sorted: the records would be too much to carry.
         rows = self.database.execute(
             "SELECT url, 0 AS item, id FROM pages JOIN urls USING (id) "  # noqa: S608
-            f"WHERE {_IS_PAGE} "
+            f"WHERE {IS_PAGE} "
             "UNION ALL SELECT page, 1, id FROM items WHERE page IS NOT NULL ORDER BY 1, 2, 3"
         )
         (has_redirects,) = self.database.execute(
@@ -86,7 +89,14 @@ class Reader:
             if is_item:
                 yield self._item(number)
             else:
-                yield PAGE, self._page(number, with_links, has_redirects)
+                record = self._page(number, with_links, has_redirects)
+                if amend is None or amend(number, record):
+                    yield PAGE, record
+
+    def note(self, name: str) -> str | None:
+        """What the crawl has remembered under a name."""
+        row = self.database.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
 
     def others(self) -> Iterator[tuple[str, Record]]:
         """The items that are no pages, sorted by their text."""
@@ -97,16 +107,16 @@ class Reader:
 
     def started_at(self) -> datetime | None:
         """When the first run began."""
-        note = self._note(STARTED_AT)
+        note = self.note(STARTED_AT)
         return None if note is None else datetime.fromisoformat(note)
 
     def seeds(self) -> list[str]:
         """The seeds of all runs."""
-        return list(json.loads(self._note(SEEDS) or "[]"))
+        return list(json.loads(self.note(SEEDS) or "[]"))
 
     def added_fields(self) -> set[str]:
         """The names of the fields that pipelines have added to pages."""
-        return set(json.loads(self._note(ADDED_FIELDS) or "[]"))
+        return set(json.loads(self.note(ADDED_FIELDS) or "[]"))
 
     def skips(self) -> Iterator[Skip]:
         for url, reason, rule, depth, referrer in self.database.execute(
@@ -143,17 +153,13 @@ class Reader:
             )
         ]
 
-    def _note(self, name: str) -> str | None:
-        row = self.database.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
-        return None if row is None else str(row[0])
-
     def _page(self, number: int, with_links: bool, has_redirects: bool) -> Record:
         url, depth, hops, referrer, text, links = self.database.execute(
             "SELECT u.url, u.depth, u.hops, u.referrer, p.record, p.links "
             "FROM pages p JOIN urls u USING (id) WHERE p.id = ?",
             (number,),
         ).fetchone()
-        record = _record(text)
+        record = completed(_record(text))
         if "links" not in record and with_links:
             record["links"] = [] if links is None else self.links_of(links)
         elif not with_links:
@@ -172,6 +178,13 @@ class Reader:
             "SELECT kind, record FROM items WHERE id = ?", (number,)
         ).fetchone()
         return kind, _record(text)
+
+    def place_of(self, number: int) -> tuple[int, str]:
+        """By what URLs are sorted breadth first: depth, and of one depth the URL."""
+        (depth,) = self.database.execute(
+            "SELECT depth FROM urls WHERE id = ?", (number,)
+        ).fetchone()
+        return depth, self.url_of(number)
 
     def _url_of(self, number: int) -> str:
         row = self.database.execute("SELECT url FROM urls WHERE id = ?", (number,)).fetchone()

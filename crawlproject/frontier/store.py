@@ -17,7 +17,7 @@ from crawlproject.frontier.base import Robots, State
 from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.rows import SELECT, entry_from, insert, update
 from crawlproject.frontier.seen import Seen, fingerprint
-from crawlproject.records import PAGE_FIELDS, encodable
+from crawlproject.records import PAGE_FIELDS, PAGE_NAMES, encodable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -203,13 +203,21 @@ class Store:
         """Keep a page, and where it leads to, as ids of entries. When these are the links that it
         is to show, they need not be in the record.
         """
-        if as_found:
-            record = {name: value for name, value in record.items() if name != "links"}
         if not self._fields.issuperset(record):
             self._fields.update(record)
             added = sorted(self._fields.difference(PAGE_FIELDS))
             self.remember(ADDED_FIELDS, encode(added))
-        self._keep_page(entry, encode(record), links)
+        # What is not known, or empty, need not be kept; that something took no time is known.
+        kept = {
+            name: value
+            for name, value in record.items()
+            if value or (type(value) is int) or name not in PAGE_NAMES
+        }
+        if as_found:
+            kept.pop("links", None)
+        elif not kept.get("links"):
+            kept["links"] = record.get("links")
+        self._keep_page(entry, encode(kept), links)
 
     def keep_beside(self, entry: Entry, lease: Lease) -> None:
         """Keep what belongs to a page, but not to its record."""

@@ -10,10 +10,11 @@ from scrapy.http import HtmlResponse
 
 from crawlproject.frontier.leases import FETCH_MS
 from crawlproject.items import Page
+from crawlproject.pages.content import ContentReader
 from crawlproject.pages.structured import structured_data
-from crawlproject.urls.canonical import NotCrawlable
+from crawlproject.pages.text import main_text
+from crawlproject.pages.words import word_hashes
 from crawlproject.urls.directives import robots_directives
-from crawlproject.urls.document import base_url, telling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,10 +23,9 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from crawlproject.frontier.base import Lease
+    from crawlproject.pages.content import Reach
     from crawlproject.pages.values import Item
 
-MAX_TITLE_LENGTH = 1000
-_TITLE_PARENTS = frozenset({"head", "body", "html"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
@@ -50,20 +50,60 @@ def page_of(lease: Lease) -> Page:
     )
 
 
-def read_page(
-    response: Response,
-    lease: Lease,
-    links: list[str],
-    canonicalize: Callable[..., str],
-    token: str | None = None,
-    structured: Sequence[str] = (),
-    stats: StatsCollector | None = None,
-) -> Page:
-    """The page of an answer.
-
-    ``token`` is the name by which a site may address the crawler; ``structured`` are the
-    syntaxes of structured data that are read.
+class PageReader:
+    """``token`` is the name by which a site may address the crawler. ``structured`` are the
+    syntaxes of structured data that are read. ``keeps_text`` says whether the main text is a
+    field of the outputs.
     """
+
+    def __init__(
+        self,
+        canonicalize: Callable[..., str],
+        *,
+        token: str | None = None,
+        reach: Reach | None = None,
+        structured: Sequence[str] = (),
+        keeps_text: bool = False,
+    ) -> None:
+        self._token = token
+        self._structured = structured
+        self._content = ContentReader(canonicalize, reach)
+        self._keeps_text = keeps_text
+
+    def read(
+        self,
+        response: Response,
+        lease: Lease,
+        links: list[str],
+        stats: StatsCollector | None = None,
+    ) -> Page:
+        """The page of an answer. Its tree is given up: who has not read it must parse again."""
+        page = answer_of(response, lease)
+        if page.error is None and is_readable(response):
+            page.links = links
+            directives = robots_directives(response, self._token)
+            page.noindex, page.nofollow = "noindex" in directives, "nofollow" in directives
+            self._content.read(response, page)
+            page.structured_data = self._structured_data(response, stats)
+            text = main_text(response)
+            page.text, page.own_text = text
+            page.word_count = len(word_hashes(text.text))
+            if self._keeps_text:
+                page.extra["text"] = clean_text(text.text)
+        return page
+
+    def _structured_data(self, response: Response, stats: StatsCollector | None) -> list[Item]:
+        items, broken = structured_data(response, self._structured)
+        if stats is not None:
+            if items:
+                stats.inc_value("pages/structured_data")
+            if broken:
+                stats.inc_value("pages/structured_data_broken", broken)
+        return items
+
+
+def answer_of(response: Response, lease: Lease) -> Page:
+    """What an answer says before it is read."""
     page = page_of(lease)
     page.response = response
     page.status_code = response.status
@@ -73,47 +113,12 @@ def read_page(
     page.last_modified = _header(response, "Last-Modified") or None
     if not is_success(response):
         page.error = f"unexpected status {response.status}"
-    elif is_readable(response):
-        page.links = links
-        page.title = _title(response)
-        page.noindex = "noindex" in robots_directives(response, token)
-        page.canonical = _canonical(response, lease.url, canonicalize)
-        page.structured_data = _structured_data(response, structured, stats)
     return page
 
 
-def _structured_data(
-    response: Response, syntaxes: Sequence[str], stats: StatsCollector | None
-) -> list[Item]:
-    items, broken = structured_data(response, syntaxes)
-    if stats is not None:
-        if items:
-            stats.inc_value("pages/structured_data")
-        if broken:
-            stats.inc_value("pages/structured_data_broken", broken)
-    return items
-
-
-def _title(response: Response) -> str | None:
-    # The first one of HTML: pictures have titles too.
-    for _, node in telling(response, "title"):
-        if node.parent is None or node.parent.tag in _TITLE_PARENTS:
-            title = " ".join(_CONTROL.sub(" ", node.text()).split())
-            return title[:MAX_TITLE_LENGTH] or None
-    return None
-
-
-def _canonical(response: Response, url: str, canonicalize: Callable[..., str]) -> str | None:
-    """Another page that this one names as the real one."""
-    for _, node in telling(response, "link"):
-        attributes = node.attributes
-        if "href" in attributes and "canonical" in (attributes.get("rel") or "").lower().split():
-            try:
-                canonical = canonicalize(attributes["href"] or "", base_url(response))
-            except NotCrawlable:
-                return None
-            return canonical if canonical != url else None
-    return None
+def clean_text(text: str) -> str:
+    """The text without control characters, on one line."""
+    return " ".join(_CONTROL.sub(" ", text).split())
 
 
 def _header(response: Response, name: str) -> str:

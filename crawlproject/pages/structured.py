@@ -9,32 +9,25 @@ takes twice as long, and finds them in scripts, too.)
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.pages.json_ld import json_ld
 from crawlproject.pages.microdata import microdata
 from crawlproject.pages.rdfa import rdfa
 from crawlproject.pages.values import Budget
-from crawlproject.urls.document import base_url, document
+from crawlproject.urls.document import base_url, document, survey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from scrapy.http import Response
+    from selectolax.lexbor import LexborNode
 
     from crawlproject.pages.values import Item
 
 JSON_LD, MICRODATA, RDFA = SYNTAXES = ("json-ld", "microdata", "rdfa")
-_SELECTORS = {
-    # Parameters may follow the type.
-    JSON_LD: 'script[type*="ld+json" i]',
-    MICRODATA: "[itemscope]",
-    RDFA: "[typeof]",
-}
-
-
-_IN_ELEMENTS = ((MICRODATA, "itemscope", microdata), (RDFA, "typeof", rdfa))
+# Attributes that an element has if it is an item, and who reads it.
+_IN_ELEMENTS = {MICRODATA: ("itemscope", microdata), RDFA: ("typeof", rdfa)}
 # Of a page. Most have one to three.
 _MAX_SCRIPTS = 1_000
 
@@ -45,28 +38,30 @@ class StructuredData(NamedTuple):
     broken: int
 
 
-def structured_data(response: Response, syntaxes: Iterable[str] = SYNTAXES) -> StructuredData:
+def structured_data(response: Response, syntaxes: Sequence[str] = SYNTAXES) -> StructuredData:
     """The items of an HTML response. Never raises, whatever the page holds."""
-    selector = _selector(tuple(syntaxes))
-    found = document(response).css(selector) if selector else []
-    if not found:
+    scripts = _scripts(response) if JSON_LD in syntaxes else []
+    attributes = [name for syntax, (name, _) in _IN_ELEMENTS.items() if syntax in syntaxes]
+    selector = ",".join(f"[{name}]" for name in attributes)
+    marked = document(response).css(selector) if selector else []
+    if not scripts and not marked:
         return StructuredData([], 0)
     tree, base, budget = document(response), base_url(response), Budget()
-    items: list[Item] = []
-    broken = 0
-    if _SELECTORS[JSON_LD] in selector:
-        scripts = tree.css(_SELECTORS[JSON_LD])
-        blocks = (script.text_lexbor() for script in scripts[:_MAX_SCRIPTS])
-        items, broken = json_ld(blocks, base, budget)
-        broken += len(scripts) > _MAX_SCRIPTS
-    for syntax, attribute, read in _IN_ELEMENTS:
-        if _SELECTORS[syntax] in selector and any(attribute in node.attributes for node in found):
+    blocks = (script.text_lexbor() for script in scripts[:_MAX_SCRIPTS])
+    items, broken = json_ld(blocks, base, budget)
+    broken += len(scripts) > _MAX_SCRIPTS
+    for name, read in _IN_ELEMENTS.values():
+        if name in attributes and any(name in node.attributes for node in marked):
             more, more_broken = read(tree, base, budget)
             items += more
             broken += more_broken
     return StructuredData(items, broken)
 
 
-@lru_cache
-def _selector(syntaxes: tuple[str, ...]) -> str:
-    return ",".join(_SELECTORS[syntax] for syntax in syntaxes)
+def _scripts(response: Response) -> list[LexborNode]:
+    # Parameters may follow the type.
+    return [
+        script
+        for script in survey(response).all("script")
+        if "ld+json" in (script.attributes.get("type") or "").lower()
+    ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.opening import DOMAIN, HOSTNAME
 from crawlproject.pages.structured import SYNTAXES
+from crawlproject.pipelines.marking import DROP, MARK
 from crawlproject.scope.domains import registered_domain
 from crawlproject.scope.internal import is_loopback
 from crawlproject.spiders import values
@@ -72,7 +73,8 @@ _OTHER_SETTINGS: dict[str, Argument] = {
             values.yes_or_no,
             "ROBOTSTXT_OBEY AUTOTHROTTLE_ENABLED POLITENESS_FAST_LOOPBACK URLS_JOIN_SCHEMES "
             "SCOPE_SEEDS_ONLY SCOPE_FOLLOW_SEED_REDIRECTS MONITORING_PROGRESS MONITORING_SUMMARY "
-            "HTTPERROR_ALLOW_ALL DOWNLOAD_VERIFY_CERTIFICATES RETRY_ENABLED",
+            "HTTPERROR_ALLOW_ALL DOWNLOAD_VERIFY_CERTIFICATES RETRY_ENABLED "
+            "PAGES_MEDIA PAGES_TEXT DUPLICATES_ENABLED",
         ),
         (
             values.seconds,
@@ -94,8 +96,13 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (
             values.whole_number(1),
             "POLITENESS_ROBOTS_ATTEMPTS FRONTIER_COMMIT_PAGES CONCURRENT_ITEMS "
-            "REACTOR_THREADPOOL_MAXSIZE",
+            "REACTOR_THREADPOOL_MAXSIZE DUPLICATES_MIN_WORDS",
         ),
+        (values.whole_number(0, 6), "PAGES_HEADING_LEVELS"),
+        (values.whole_number(16, 1024), "DUPLICATES_PERMUTATIONS"),
+        (values.whole_number(1, 50), "DUPLICATES_SHINGLE_WORDS"),
+        (values.part, "DUPLICATES_THRESHOLD"),
+        (values.one_of(MARK, DROP), "DUPLICATES_ACTION"),
         (values.some_time, "DOWNLOAD_TIMEOUT"),
         (values.encoding, "FEED_EXPORT_ENCODING"),
         (values.statuses, "RETRY_HTTP_CODES"),

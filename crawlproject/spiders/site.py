@@ -14,7 +14,8 @@ from crawlproject.failures import Verdict, error_of
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
 from crawlproject.frontier.scheduler import FrontierScheduler
-from crawlproject.pages.read import is_readable, page_of, read_page
+from crawlproject.pages.content import Reach
+from crawlproject.pages.read import PageReader, answer_of, is_readable, page_of
 from crawlproject.records import record_of
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
 from crawlproject.scope.traps import Traps
@@ -58,8 +59,7 @@ class SiteSpider(CrawlSpider):
         canonicalize: Callable[..., str],
         respects_nofollow: bool,
         redirects: Redirects,
-        token: str | None,
-        structured: tuple[str, ...] = (),
+        reader: PageReader,
         **kwargs: Any,
     ) -> None:
         # Scrapy's annotation names one extractor; its code asks for extract_links() only.
@@ -72,8 +72,7 @@ class SiteSpider(CrawlSpider):
         self._respects_nofollow = respects_nofollow
         self._extractor = extractor
         self._redirects = redirects
-        self._token = token
-        self._structured = structured
+        self._reader = reader
         self._sessions = Sessions()
         # The links of the response in hand: a rule's process_links is told nothing else.
         self._links: list[Link] = []
@@ -123,8 +122,16 @@ class SiteSpider(CrawlSpider):
                 token=token,
             ),
             respects_nofollow=settings.getbool("URLS_RESPECT_NOFOLLOW"),
-            token=token,
-            structured=tuple(settings.getlist("PAGES_STRUCTURED_DATA")),
+            reader=PageReader(
+                canonicalize,
+                token=token,
+                reach=Reach(
+                    heading_levels=settings.getint("PAGES_HEADING_LEVELS"),
+                    media=settings.getbool("PAGES_MEDIA"),
+                ),
+                structured=settings.getlist("PAGES_STRUCTURED_DATA"),
+                keeps_text=settings.getbool("PAGES_TEXT"),
+            ),
             redirects=Redirects(
                 canonicalize,
                 scope,
@@ -168,15 +175,7 @@ class SiteSpider(CrawlSpider):
             links = self._with_session(lease.url, links)
             # Links before the page: they are finished together, when the page is through.
             lease.found = self._candidates(lease.url, links)
-            page = read_page(
-                response,
-                lease,
-                list(links),
-                self.canonicalize,
-                self._token,
-                structured=self._structured,
-                stats=self.crawler.stats,
-            )
+            page = self._reader.read(response, lease, list(links), self.crawler.stats)
         except Exception as error:
             # Whatever a site sends, it costs one page at most.
             if not isinstance(error, Verdict):
@@ -258,7 +257,7 @@ class SiteSpider(CrawlSpider):
             lease.is_ended = True
             self.frontier.release(lease, until=0, fetch_url=outcome.again)
             return
-        page = read_page(response, lease, [], self.canonicalize)
+        page = answer_of(response, lease)
         page.error = outcome.error
         if outcome.follow:
             lease.redirect = outcome.target

@@ -21,14 +21,20 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?", re.IGNORECASE)
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 _HOST = re.compile(r"[^\s/:@?#,*]+")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", 10, 20, 30, 40, 50)
+_LEAST_PART = 0.1
 _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off"})
 
 
-def whole_number(minimum: int) -> Callable[[str, Any], int]:
+def whole_number(minimum: int, maximum: int | None = None) -> Callable[[str, Any], int]:
     def parse(name: str, value: Any) -> int:
         text = str(value).strip()
-        if not re.fullmatch(r"-?[0-9]{1,18}", text) or int(text) < minimum:
+        if maximum is not None:
+            if not re.fullmatch("[0-9]{1,9}", text) or not minimum <= int(text) <= maximum:
+                raise BadArgument(
+                    name, f"{text[:50]!r} is not a whole number from {minimum} to {maximum}"
+                )
+        elif not re.fullmatch(r"-?[0-9]{1,18}", text) or int(text) < minimum:
             most = " (of 18 digits at most)" if re.fullmatch("[0-9]{19,}", text) else ""
             raise BadArgument(
                 name, f"{text[:50]!r} is not a whole number of {minimum} or more{most}"
@@ -36,6 +42,17 @@ def whole_number(minimum: int) -> Callable[[str, Any], int]:
         return int(text)
 
     return parse
+
+
+def part(name: str, value: Any) -> float:
+    """A share of a whole: not so little that everything has it."""
+    try:
+        number = float(str(value).strip())
+    except ValueError:
+        number = -1.0
+    if not _LEAST_PART <= number <= 1:
+        raise BadArgument(name, f"{str(value)[:50]!r} is not a number from {_LEAST_PART:g} to 1")
+    return number
 
 
 def depth(name: str, value: Any) -> int | None:

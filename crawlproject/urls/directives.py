@@ -50,7 +50,7 @@ def _read_directives(response: Response, token: str | None) -> frozenset[str]:
     for header in response.headers.getlist("X-Robots-Tag"):
         found.update(_from_header(header.decode("latin-1").lower(), agents))
     if isinstance(response, HtmlResponse):
-        for _, node in telling(response, "meta"):
+        for node in telling(response, "meta"):
             attributes = node.attributes
             name = attributes.get("name")
             if name and name.strip().lower() in agents:

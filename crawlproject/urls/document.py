@@ -14,7 +14,7 @@ from crawlproject.urls.charset import utf8
 from crawlproject.urls.tame import tame
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import TypeAlias
 
     from scrapy.http import Response
@@ -25,26 +25,76 @@ if TYPE_CHECKING:
 
 # Elements that lead to other pages.
 LINKING = frozenset({"a", "area"})
-# … and those that say something of the page. A walk through the tree for each question would
-# take as long as parsing does, so there is one for all.
+# … and those that say something of the page.
 _TELLING = ("base", "link", "meta", "title")
-_SURVEYED = ",".join((*sorted(LINKING), *_TELLING))
+# Where its text is, and what of it is not its own.
+_OUTLINE = (
+    *("html", "main", "article", "h1", "h2", "h3", "h4", "h5", "h6"),
+    *("nav", "header", "footer", "aside", "menu", "dialog", "form"),
+    *("script", "style", "noscript", "template", "iframe", "svg", "button", "select", "textarea"),
+    *("div", "section", "ul", "ol", "table"),
+)
+_MEDIA = ("img", "source", "video", "audio", "embed", "object")
+_LINKS_AND_TELLING = LINKING | {*_TELLING}
 # Characters of a base. Each relative link would be as long.
 _LONGEST_BASE = 8_192
+
+
+def _numbers(names: Iterable[str]) -> dict[int, str]:
+    """The parser's own numbers of elements: to compare them takes a quarter of the time."""
+    create = LexborHTMLParser("").create_node
+    return {create(name).tag_id: name for name in names}
+
+
+_SURVEYED = _numbers((*LINKING, *_TELLING, *_OUTLINE, *_MEDIA))
+
+
+class Survey:
+    """The elements of a page that are asked for, found on one walk through its tree.
+
+    A walk for each question would take as long as parsing does.
+    """
+
+    __slots__ = ("elements", "named")
+
+    def __init__(self, tree: LexborHTMLParser) -> None:
+        # Those that link, or say something of the page, in page order, with their names.
+        self.elements: list[Element] = []
+        # All of each name, in page order.
+        self.named: dict[str, list[LexborNode]] = {}
+        named, name_of, found = self.named, _SURVEYED.get, self.elements.append
+        root = tree.root
+        # Not their attributes: those of all elements at once are much, on a page that is.
+        for node in root.traverse() if root is not None else ():
+            name = name_of(node.tag_id)
+            if name is not None:
+                if name in _LINKS_AND_TELLING:
+                    found((name, node))
+                if name in named:
+                    named[name].append(node)
+                else:
+                    named[name] = [node]
+
+    def all(self, *names: str) -> list[LexborNode]:
+        """The elements of some names, name by name."""
+        return [node for name in names for node in self.named.get(name, ())]
 
 
 class Reading:
     """What is known of a response so far."""
 
-    __slots__ = ("base_url", "directives", "elements", "tree")
+    __slots__ = ("base_url", "directives", "survey", "tree")
 
     def __init__(self) -> None:
         self.tree: LexborHTMLParser | None = None
-        # All that are surveyed, in page order, and those of each telling name.
-        self.elements: tuple[list[Element], dict[str | None, list[Element]]] | None = None
+        self.survey: Survey | None = None
         self.base_url: str | None = None
         # For which name they were asked, and what they are.
         self.directives: tuple[str | None, frozenset[str]] | None = None
+
+    def forget_tree(self) -> None:
+        """Whoever changes the tree does so last, and leaves nothing of it to others."""
+        self.tree = self.survey = None
 
 
 _readings: WeakKeyDictionary[Response, Reading] = WeakKeyDictionary()
@@ -65,29 +115,22 @@ def document(response: Response) -> LexborHTMLParser:
     return reading.tree
 
 
+def survey(response: Response) -> Survey:
+    """What elements a page has."""
+    reading = reading_of(response)
+    if reading.survey is None:
+        reading.survey = Survey(document(response))
+    return reading.survey
+
+
 def elements(response: Response) -> Sequence[Element]:
     """The elements of a page that link, or say something of it, in page order."""
-    return _survey(response)[0]
+    return survey(response).elements
 
 
-def telling(response: Response, name: str) -> Sequence[Element]:
+def telling(response: Response, name: str) -> Sequence[LexborNode]:
     """The ``<base>``, ``<link>``, ``<meta>`` or ``<title>`` elements of a page, in page order."""
-    return _survey(response)[1][name]
-
-
-def _survey(response: Response) -> tuple[list[Element], dict[str | None, list[Element]]]:
-    reading = reading_of(response)
-    if reading.elements is None:
-        surveyed: list[Element] = []
-        by_name: dict[str | None, list[Element]] = {name: [] for name in _TELLING}
-        for node in document(response).css(_SURVEYED):
-            # Not its attributes: those of all elements at once are much, on a page that is.
-            element = name, _ = node.tag, node
-            surveyed.append(element)
-            if name in by_name:
-                by_name[name].append(element)
-        reading.elements = surveyed, by_name
-    return reading.elements
+    return survey(response).named.get(name, ())
 
 
 def text_of(response: Response) -> str:
@@ -118,7 +161,7 @@ def base_url(response: Response) -> str:
 
 
 def _find_base(response: Response) -> str:
-    for _, node in telling(response, "base"):
+    for node in telling(response, "base"):
         href = node.attributes.get("href")
         if href is not None:
             try:

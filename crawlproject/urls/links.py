@@ -18,12 +18,11 @@ from crawlproject.urls.canonical import (
     NotCrawlable,
     canonicalize,
     host_of,
-    origin_of,
-    resolve,
 )
 from crawlproject.urls.directives import page_nofollow
 from crawlproject.urls.document import LINKING, base_url, document, elements
 from crawlproject.urls.found import FoundLink, TextBudget
+from crawlproject.urls.remembered import UNKNOWN, Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -37,14 +36,7 @@ if TYPE_CHECKING:
 
     Patterns: TypeAlias = str | re.Pattern[str] | Iterable[str | re.Pattern[str]]
 
-# Navigation links come back on every page of a site; what they resolve to is remembered.
-_REMEMBERED = 65_536
-_REMEMBERED_LENGTH = 512
-_UNKNOWN = "unknown"
-
 _NAME = re.compile(r"\*|[A-Za-z][A-Za-z0-9-]*").fullmatch
-# No slash, scheme, query or fragment first: it means the same on all pages of a directory.
-_BESIDE = re.compile(r"[A-Za-z0-9._~-][^:]*+").fullmatch
 # The seconds, then optionally a separator, 'url=' and quotes, as the HTML standard reads them.
 _REFRESH = re.compile(
     r"""\s*[0-9.]++(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""",
@@ -91,9 +83,7 @@ class FastLinkExtractor:
         self._canonicalize = canonicalizer or canonicalize
         self._token = token
         self._selector = self._make_selector()
-        # What hrefs resolve to, by the origin or the directory of their base.
-        self._remembered: dict[str, dict[str, str | None]] = {}
-        self._remembered_hrefs = 0
+        self._remembered = Remembered(self._wanted)
 
     def _make_selector(self) -> str:
         # A node must match once only, or it would be found twice.
@@ -140,12 +130,8 @@ class FastLinkExtractor:
             return
         base = base_url(response)
         nofollow_all = page_nofollow(response, self._token)
-        if self._remembered_hrefs >= _REMEMBERED:
-            self._remembered.clear()
-            self._remembered_hrefs = 0
-        origin = origin_of(base)
-        remembered = self._remembered_at(origin)
-        beside = self._remembered_at(_directory(base))
+        place = self._remembered.at(base)
+        known = place.anywhere
         plain_tags = self._plain_tags
         for tag, node in self._elements(response):
             attributes = node.attributes
@@ -156,11 +142,9 @@ class FastLinkExtractor:
                 values = self._values(tag, attributes)
             for value in values:
                 href = value or ""
-                url = remembered.get(href, _UNKNOWN)
-                if url is _UNKNOWN:
-                    url = beside.get(href, _UNKNOWN)
-                    if url is _UNKNOWN:
-                        url = self._resolve(href, base, remembered, beside)
+                url = known.get(href, UNKNOWN)
+                if url is UNKNOWN:
+                    url = place.resolve_beside(href)
                 if url is not None:
                     nofollow = nofollow_all or (
                         "rel" in attributes and "nofollow" in _words(attributes["rel"])
@@ -193,34 +177,6 @@ class FastLinkExtractor:
             return [attributes[name] for name in self._attrs if name in attributes]
         return ()
 
-    def _remembered_at(self, place: str) -> dict[str, str | None]:
-        found = self._remembered.get(place)
-        if found is None:
-            found = self._remembered[place] = {}
-            # Itself takes as much memory as some of them.
-            self._remembered_hrefs += 4
-        return found
-
-    def _resolve(
-        self,
-        href: str,
-        base: str,
-        remembered: dict[str, str | None],
-        beside: dict[str, str | None],
-    ) -> str | None:
-        url = self._wanted(href, base)
-        is_long = len(href) > _REMEMBERED_LENGTH or len(url or "") > 2 * _REMEMBERED_LENGTH
-        if is_long or self._remembered_hrefs >= _REMEMBERED:
-            return url
-        # Others depend on the whole base.
-        if href.startswith(("/", "https://", "http://")):
-            remembered[href] = url
-            self._remembered_hrefs += 1
-        elif _BESIDE(href):
-            beside[href] = url
-            self._remembered_hrefs += 1
-        return url
-
     def _wanted(self, href: str, base: str) -> str | None:
         try:
             url = self._canonicalize(href, base)
@@ -248,15 +204,6 @@ def _compiled(patterns: Patterns) -> list[re.Pattern[str]]:
 
 def _domains(domains: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(f".{domain.lower().strip('.')}" for domain in arg_to_iter(domains))
-
-
-def _directory(base: str) -> str:
-    """What links of its pages that begin with a name are relative to; no base, if it has none."""
-    try:
-        # Not all up to the last slash: '/a/b/%2e%2e' is '/a/', and '\\' is a slash, too.
-        return resolve(".", base)
-    except NotCrawlable:
-        return ""
 
 
 def _names(argument: str, names: str | Iterable[str]) -> tuple[str, ...]:

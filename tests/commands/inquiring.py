@@ -49,6 +49,7 @@ class Crawl:
             setattr(page, name, value)
         lease.failed = page.error is not None
         lease.records = [(PAGE, record_of(page))]
+        lease.content, lease.stored = page.content, page.stored
         self.frontier.landed(lease, now)
         self.frontier.finish(lease)
 

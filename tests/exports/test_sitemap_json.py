@@ -28,6 +28,20 @@ FULL = Page(
     noindex=True,
     canonical="https://a.example/c",
     last_modified="Sun, 06 Nov 1994 08:49:37 GMT",
+    nofollow=True,
+    description="All of it",
+    language="en",
+    alternates={"de": "https://a.example/de"},
+    headings=[{"level": 1, "text": "One"}],
+    word_count=0,
+    images=["https://a.example/i.png"],
+    media=["https://a.example/v.mp4"],
+    open_graph={"type": "article"},
+    structured_data=[{"type": "Article", "properties": {}}],
+    content_hash="ab",
+    duplicate_of="https://a.example/d",
+    near_duplicate_of="https://a.example/n",
+    similarity=0.95,
 )
 
 

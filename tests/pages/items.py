@@ -9,7 +9,7 @@ from scrapy.http import HtmlResponse
 from crawlproject.pages.structured import SYNTAXES, StructuredData, structured_data
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
 URL = "https://example.com/shop/trowel"
 
@@ -22,7 +22,7 @@ def response(body: str) -> HtmlResponse:
     )
 
 
-def read(body: str, syntaxes: Iterable[str] = SYNTAXES) -> StructuredData:
+def read(body: str, syntaxes: Sequence[str] = SYNTAXES) -> StructuredData:
     return structured_data(response(body), syntaxes)
 
 

@@ -5,7 +5,8 @@ from scrapy import Request
 from scrapy.http import HtmlResponse, Response
 
 from crawlproject.frontier.base import Lease
-from crawlproject.pages.read import MAX_TITLE_LENGTH, page_of, read_page
+from crawlproject.pages.content import MAX_TEXT_LENGTH
+from crawlproject.pages.read import PageReader, page_of
 from crawlproject.urls.canonical import canonicalize
 
 URL = "https://example.com/a"
@@ -25,7 +26,7 @@ def html(body: str, headers: dict[str, str] | None = None, status: int = 200) ->
 
 
 def read(response: Response) -> dict[str, object]:
-    page = read_page(response, LEASE, ["https://example.com/b"], canonicalize)
+    page = PageReader(canonicalize).read(response, LEASE, ["https://example.com/b"])
     return {name: getattr(page, name) for name in page.__slots__}
 
 
@@ -64,7 +65,7 @@ def test_what_is_no_html_is_recorded_not_read() -> None:
         ("<p>", None),
         ("<title>\x1b[31mred\x07\x9b</title>", "[31mred"),
         ("<svg><title>not this</title></svg><title>this</title>", "this"),
-        ("<title>" + "x" * 5000 + "</title>", "x" * MAX_TITLE_LENGTH),
+        ("<title>" + "x" * 5000 + "</title>", "x" * MAX_TEXT_LENGTH),
     ],
 )
 def test_the_title_is_one_line_of_text(markup: str, title: str | None) -> None:
@@ -103,5 +104,5 @@ def test_canonical_is_said_where_it_is_another_page(markup: str, canonical: str 
 def test_structured_data_is_read_where_a_syntax_is_chosen() -> None:
     response = html('<script type="application/ld+json">{"@type": "A"}</script><p itemscope>')
     assert read(response)["structured_data"] == []
-    page = read_page(response, LEASE, [], canonicalize, structured=["json-ld"])
+    page = PageReader(canonicalize, structured=["json-ld"]).read(response, LEASE, [])
     assert page.structured_data == [{"type": "A", "properties": {}}]

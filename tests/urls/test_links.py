@@ -9,7 +9,8 @@ from scrapy.link import Link
 from scrapy.linkextractors import LinkExtractor
 
 from crawlproject.urls.canonical import Canonicalizer, canonicalize
-from crawlproject.urls.links import _REMEMBERED, FastLinkExtractor
+from crawlproject.urls.links import FastLinkExtractor
+from crawlproject.urls.remembered import _REMEMBERED
 
 SITE = "http://example.com"
 URL = f"{SITE}/dir/page"
@@ -147,13 +148,13 @@ def test_memory_of_links_is_bounded() -> None:
     assert len(extractor.extract_links(page(body))) == _REMEMBERED + 100
 
     def remembered() -> list[str]:
-        return [href for hrefs in extractor._remembered.values() for href in hrefs]
+        return [href for hrefs in extractor._remembered._places.values() for href in hrefs]
 
     assert 0 < len(remembered()) <= _REMEMBERED
     for number in range(_REMEMBERED // 8 + 10):
         body = f"<a href=/{'x' * 5_000}><a href=y>"
         extractor.extract_links(HtmlResponse(f"http://{number}.org/", body=body.encode()))
-    assert 0 < len(extractor._remembered) <= _REMEMBERED // 4
+    assert 0 < len(extractor._remembered._places) <= _REMEMBERED // 4
     assert set(remembered()) == {"y"}
 
 
@@ -165,7 +166,7 @@ def test_a_base_that_is_too_long_to_be_one_is_none() -> None:
     found = extractor.extract_links(page(f"<base href={base}><a href=y>"))
     assert [link.url for link in found] == [f"{base}y"]
     # … and what is long is not remembered.
-    assert not any(extractor._remembered.values())
+    assert not any(extractor._remembered._places.values())
 
 
 def test_addresses_are_the_links_each_once() -> None:

@@ -1,0 +1,176 @@
+"""What a page says of itself, besides its title: from its head, its headings, its pictures.
+
+Everything is read from one survey of the page's tree. Nothing here raises, whatever a site
+sends, and nothing grows beyond what people would write.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawlproject.urls.canonical import NotCrawlable
+from crawlproject.urls.document import base_url, survey
+from crawlproject.urls.remembered import Remembered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from scrapy.http import Response
+    from selectolax.lexbor import LexborNode
+
+    from crawlproject.items import Page
+    from crawlproject.urls.document import Survey
+    from crawlproject.urls.remembered import Place
+
+MAX_TEXT_LENGTH = 1000
+# Of each kind on a page.
+MAX_ENTRIES = 1000
+
+_TITLE_PARENTS = frozenset({"head", "body", "html"})
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_LANGUAGE = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.IGNORECASE).fullmatch
+_MODIFIED = frozenset({"article:modified_time", "og:updated_time"})
+# Where a picture is that is loaded when it comes into sight.
+_LATER = ("data-src", "data-lazy-src", "data-original")
+
+
+class Reach(NamedTuple):
+    """How much of a page is read."""
+
+    # 1 to 6: how many levels of headings; 0: none.
+    heading_levels: int = 2
+    media: bool = True
+
+
+class ContentReader:
+    def __init__(self, canonicalize: Callable[..., str], reach: Reach | None = None) -> None:
+        self._canonicalize = canonicalize
+        self._reach = reach or Reach()
+        self._headings = [f"h{level}" for level in range(1, self._reach.heading_levels + 1)]
+        self._places = Remembered(self._url)
+
+    def read(self, response: Response, page: Page) -> None:
+        """Fill in what the page says."""
+        found = survey(response)
+        page.title = _title(found)
+        page.language = _language(response, found)
+        self._read_meta(found, page)
+        place = self._places.at(base_url(response))
+        self._read_links(found, page, place)
+        for name in self._headings:
+            for node in found.named.get(name, ())[:MAX_ENTRIES]:
+                if text := clean(node.text()):
+                    page.headings.append({"level": int(name[1]), "text": text})
+        if self._reach.media:
+            page.images = self._images(found, place)
+            page.media = _unique(place, map(_media_source, _media(found)))
+
+    def _read_meta(self, found: Survey, page: Page) -> None:
+        for node in found.named.get("meta", ())[:MAX_ENTRIES]:
+            attributes = node.attributes
+            content = attributes.get("content")
+            if not content:
+                continue
+            name = attributes.get("property") or attributes.get("name")
+            if not name:
+                continue
+            name = name.strip().lower()
+            if name == "description":
+                page.description = page.description or clean(content)
+            elif name in _MODIFIED:
+                page.last_modified = page.last_modified or clean(content)
+            if name.startswith("og:") and (text := clean(content)):
+                page.open_graph.setdefault(clean(name[3:]) or "", text)
+
+    def _read_links(self, found: Survey, page: Page, place: Place) -> None:
+        canonical: str | None = None
+        for node in found.named.get("link", ()):
+            attributes = node.attributes
+            href, rel = attributes.get("href"), attributes.get("rel")
+            if rel is None or "href" not in attributes:
+                continue
+            rels = rel.lower().split()
+            if canonical is None and "canonical" in rels:
+                # One that can't be read is the page's only word all the same.
+                canonical = place.resolve(href or "") or ""
+            elif "alternate" in rels and (language := attributes.get("hreflang")):
+                url = place.resolve(href or "")
+                if url is not None and len(page.alternates) < MAX_ENTRIES:
+                    page.alternates.setdefault(clean(language).lower(), url)
+        if canonical and canonical != page.url:
+            page.canonical = canonical
+
+    def _images(self, found: Survey, place: Place) -> list[str]:
+        return _unique(place, map(_image_source, found.named.get("img", ())))
+
+    def _url(self, href: str, base: str) -> str | None:
+        try:
+            return self._canonicalize(href, base)
+        except NotCrawlable:
+            return None
+
+
+def clean(text: str) -> str:
+    """On one line, without control characters, and not longer than anybody reads."""
+    if not text.isprintable():
+        text = _CONTROL.sub(" ", text)
+    return " ".join(text[: 4 * MAX_TEXT_LENGTH].split())[:MAX_TEXT_LENGTH]
+
+
+def _title(found: Survey) -> str | None:
+    # The first one of HTML: pictures have titles too.
+    for node in found.named.get("title", ()):
+        if node.parent is None or node.parent.tag in _TITLE_PARENTS:
+            return clean(node.text()) or None
+    return None
+
+
+def _language(response: Response, found: Survey) -> str | None:
+    for node in found.named.get("html", ()):
+        attributes = node.attributes
+        said = attributes.get("lang") or attributes.get("xml:lang")
+        if said and _LANGUAGE(said := said.strip().replace("_", "-")):
+            return said.lower()
+    header = response.headers.get("Content-Language")
+    if header:
+        said = header.decode("latin-1").partition(",")[0].strip()
+        if _LANGUAGE(said):
+            return said.lower()
+    return None
+
+
+def _image_source(node: LexborNode) -> str | None:
+    attributes = node.attributes
+    source = attributes.get("src")
+    if source and not source.startswith("data:"):
+        return source
+    for name in _LATER:
+        if later := attributes.get(name):
+            return later
+    return _first_of_set(attributes)
+
+
+def _media(found: Survey) -> list[LexborNode]:
+    return found.all("video", "audio", "source", "embed", "object")
+
+
+def _media_source(node: LexborNode) -> str | None:
+    attributes: dict[str, Any] = node.attributes
+    return attributes.get("data" if node.tag == "object" else "src")
+
+
+def _first_of_set(attributes: dict[str, str | None]) -> str | None:
+    words = (attributes.get("srcset") or "").split(None, 1)
+    return words[0].rstrip(",") if words else None
+
+
+def _unique(place: Place, sources: Iterable[str | None]) -> list[str]:
+    """Their URLs, each once, in page order."""
+    found: dict[str, None] = {}
+    for source in sources:
+        if source and (url := place.resolve(source)) is not None:
+            found[url] = None
+            if len(found) >= MAX_ENTRIES:
+                break
+    return list(found)

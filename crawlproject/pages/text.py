@@ -1,0 +1,199 @@
+"""The main text of a page: what it says itself, without what its site says on every page.
+
+1. It is in ``<main>``, else in the only ``<article>``, else anywhere in the body.
+2. What is no text goes (scripts, buttons), and what is not of the page: ``<nav>``, ``<footer>``,
+   ``<aside>`` …, and blocks that call themselves so by their class, id or role.
+3. Blocks that are mostly links go: menus that say nothing of themselves, teasers, tags.
+
+Where that leaves nothing worth counting, as on a page that lists others, step 3 is left out
+for the text, and nothing is left to compare pages by.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from crawlproject.urls.document import reading_of, survey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy.http import Response
+    from selectolax.lexbor import LexborNode
+
+    from crawlproject.urls.document import Survey
+
+# Never text of the page, wherever it is.
+_NO_TEXT = (
+    *("script", "style", "noscript", "template", "iframe", "svg"),
+    *("button", "select", "textarea", "nav", "footer", "aside", "menu", "dialog"),
+)
+# Blocks that may say what they are.
+_BLOCKS = ("div", "section", "ul", "ol", "table", "form", "header")
+_MAIN_ROLE = "main"
+_ROLES = frozenset(
+    {"navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "dialog"}
+)
+_HINT = (
+    "nav|navbar|navigation|navi|menu|submenu|breadcrumbs?|sidebar|footer|masthead|topbar|toolbar|"
+    "cookies?|consent|banner|adverts?|advertisement|promo|share|sharing|social|related|"
+    "recommend(?:ed|ations)|newsletter|subscribe|pagination|pager|skip-links?|login|popup|modal|"
+    "copyright|legal|disclaimer|teasers?"
+)
+# As a word of a name ('site-nav', 'nav__item'), or as the end of one ('siteNav').
+_IS_HINTED = re.compile(
+    rf"(?:^|[\s_-])(?:{_HINT})(?:$|[\s_-])|[a-z](?:Nav|Navigation|Menu|Sidebar|Footer|Breadcrumbs?)"
+    r"(?:$|[\s_-])"
+).search
+# Elements within a line. All others are blocks.
+_INLINE = frozenset(
+    (  # noqa: SIM905  (a list literal would fill the screen)
+        "a abbr b bdi bdo big cite code del dfn em font i img ins kbd label mark picture q s samp "
+        "small source span strike strong sub sup time tt u var wbr"
+    ).split()
+)
+# A block whose text is links to this part or more is none of the text.
+_MOSTLY = 0.6
+# A block that has this part or more of all the text is not beside it, whatever it is called.
+_TOO_MUCH = 0.5
+# Of the body's text, for the only <article> to be what the page is about.
+_ENOUGH = 0.25
+# Characters without which there is no text.
+_LEAST = 80
+# Steps up the tree: no page that people wrote is nested as deep.
+_HIGHEST = 100
+
+
+class _Patience:
+    """Bounds the text that is read of blocks inside of blocks: a page may have many of them."""
+
+    def __init__(self, characters: int) -> None:
+        self._left = characters
+
+    def size(self, node: LexborNode) -> int | None:
+        """Characters of an element's text, but for white space between its parts; None: enough."""
+        if self._left < 0:
+            return None
+        size = len(node.text(strip=True))
+        # An element costs something, without any text too.
+        self._left -= size + 10
+        return size
+
+
+class MainText(NamedTuple):
+    text: str
+    # What of it pages are compared by: without blocks of links, whatever is left.
+    own: str
+
+
+def main_text(response: Response) -> MainText:
+    """Read the text. The response's tree is changed on the way, so it is given up."""
+    reading = reading_of(response)
+    found = survey(response)
+    assert reading.tree is not None
+    body = reading.tree.body
+    # Nobody else may hold an element of it from here on.
+    reading.forget_tree()
+    if body is None:
+        return MainText("", "")
+    patience = _Patience(4 * len(response.body) + 10_000)
+    root = _root(found, body)
+    _remove(found.all(*_NO_TEXT))
+    _remove_hinted(found, root, patience, is_whole=root is body)
+    loose = _text(root)
+    if not loose and root is not body:
+        root, loose = body, _text(body)
+    if not _remove_link_blocks(root, patience):
+        return MainText(loose, loose)
+    own = _text(root)
+    return MainText(own if len(own) >= _LEAST else loose, own)
+
+
+def _text(node: LexborNode) -> str:
+    return node.text(separator=" ", strip=True, skip_empty=True)
+
+
+def _root(found: Survey, body: LexborNode) -> LexborNode:
+    for node in found.named.get("main", ()):
+        return node
+    articles = found.named.get("article", ())
+    if len(articles) == 1 and len(articles[0].text()) >= _ENOUGH * len(body.text()):
+        return articles[0]
+    return body
+
+
+def _remove(nodes: Iterable[LexborNode]) -> None:
+    for node in nodes:
+        # Taken out, not destroyed: others in the list may be inside of it.
+        if node.parent is not None:
+            node.replace_with(" ")
+
+
+def _remove_hinted(found: Survey, root: LexborNode, patience: _Patience, *, is_whole: bool) -> None:
+    most = -1.0
+    for name in _BLOCKS:
+        for node in found.named.get(name, ()):
+            is_hinted = (name == "header" and is_whole) or _is_beside(node.attributes)
+            if is_hinted and _is_inside(node, root):
+                if most < 0:
+                    most = _TOO_MUCH * len(root.text())
+                size = patience.size(node)
+                # What is around everything is no part beside it.
+                if size is not None and size < most:
+                    node.replace_with(" ")
+
+
+def _is_inside(node: LexborNode, root: LexborNode) -> bool:
+    above = node.parent
+    for _ in range(_HIGHEST):
+        if above is None or above.mem_id == root.mem_id:
+            return above is not None
+        above = above.parent
+    return False
+
+
+def _is_beside(attributes: dict[str, str | None]) -> bool:
+    """Whether a block says that it is not of the page's text."""
+    if not attributes:
+        return False
+    role = attributes.get("role")
+    if role is not None:
+        if role == _MAIN_ROLE:
+            return False
+        if role.lower() in _ROLES:
+            return True
+    name, number = attributes.get("class"), attributes.get("id")
+    return bool((name and _IS_HINTED(name)) or (number and _IS_HINTED(number)))
+
+
+def _remove_link_blocks(root: LexborNode, patience: _Patience) -> bool:
+    """Remove blocks that are mostly links; whether there were any."""
+    blocks: dict[int, tuple[LexborNode, int]] = {}
+    for link in root.css("a"):
+        block = _block_of(link)
+        if block is not None and block.mem_id != root.mem_id and block.tag != "h1":
+            size = patience.size(link)
+            if size is None:
+                break
+            _, before = blocks.get(block.mem_id, (block, 0))
+            blocks[block.mem_id] = block, before + size
+    has_removed = False
+    for block, linked in blocks.values():
+        size = patience.size(block)
+        if size is None:
+            break
+        # Pictures alone are no text.
+        if linked and linked >= _MOSTLY * size and block.parent is not None:
+            block.replace_with(" ")
+            has_removed = True
+    return has_removed
+
+
+def _block_of(link: LexborNode) -> LexborNode | None:
+    block = link.parent
+    for _ in range(_HIGHEST):
+        if block is None or block.tag not in _INLINE:
+            return block
+        block = block.parent
+    return None

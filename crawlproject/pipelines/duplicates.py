@@ -1,0 +1,94 @@
+"""Notes of every page what it can be compared by: a hash of its body, a signature of its text.
+
+Which page is a duplicate of which is found out when the crawl has ended (``clusters.py``): only
+then it is known which of them comes first, breadth first, whoever arrived first. So the same site
+has the same duplicates for any concurrency, and after any number of kills.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy.exceptions import NotConfigured
+
+from crawlproject.frontier import frontier_of
+from crawlproject.items import Content, Page
+from crawlproject.pages.signature import signature_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+    from crawlproject.frontier.base import Frontier
+
+logger = logging.getLogger(__name__)
+
+# The note that says how the signatures of a crawl directory were made.
+MAKING = "signatures"
+
+
+class Making(NamedTuple):
+    """How signatures are made. Only those that were made in the same way can be compared."""
+
+    size: int = 128
+    shingle_words: int = 3
+    min_words: int = 30
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Making:
+        return cls(
+            settings.getint("DUPLICATES_PERMUTATIONS"),
+            settings.getint("DUPLICATES_SHINGLE_WORDS"),
+            settings.getint("DUPLICATES_MIN_WORDS"),
+        )
+
+    @classmethod
+    def from_note(cls, note: str | None) -> Making | None:
+        return None if note is None else cls(*json.loads(note))
+
+
+class Duplicates:
+    """Fills ``content_hash`` and what is kept beside the page."""
+
+    def __init__(self, making: Making, crawler: Crawler | None = None) -> None:
+        self.making = making
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Duplicates:
+        if not crawler.settings.getbool("DUPLICATES_ENABLED"):
+            raise NotConfigured("DUPLICATES_ENABLED is off")
+        return cls(Making.from_settings(crawler.settings), crawler)
+
+    def open_spider(self) -> None:
+        if self._crawler is not None:
+            with suppress(LookupError):  # another scheduler: nothing is kept
+                self._agree(frontier_of(self._crawler))
+
+    def process_item(self, item: Any) -> Any:
+        if type(item) is Page and item.error is None and item.response is not None:
+            body = item.response.body
+            if body:
+                digest = hashlib.sha256(body)
+                item.content_hash = digest.hexdigest()
+                text = item.own_text
+                signature = None if text is None else signature_of(text, **self.making._asdict())
+                item.content = Content(digest.digest(), signature)
+        return item
+
+    def _agree(self, frontier: Frontier) -> None:
+        """Go on in the way in which a crawl directory was begun."""
+        begun = Making.from_note(frontier.recall(MAKING))
+        if begun is None:
+            frontier.remember(MAKING, json.dumps(self.making))
+        elif begun != self.making:
+            logger.warning(
+                "This crawl directory was begun with DUPLICATES_PERMUTATIONS=%d, "
+                "DUPLICATES_SHINGLE_WORDS=%d and DUPLICATES_MIN_WORDS=%d, and goes on with them",
+                *begun,
+            )
+            self.making = begun

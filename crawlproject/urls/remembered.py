@@ -1,0 +1,93 @@
+"""What links resolve to, remembered: those of a site's navigation come back on every page."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from crawlproject.urls.canonical import NotCrawlable, origin_of, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# How many, and how long each may be.
+_REMEMBERED = 65_536
+_REMEMBERED_LENGTH = 512
+# No slash, scheme, query or fragment first: it means the same on all pages of a directory.
+_BESIDE = re.compile(r"[A-Za-z0-9._~-][^:]*+").fullmatch
+
+UNKNOWN = "unknown"
+
+
+class Remembered:
+    """``make(href, base)`` says what an href is; None: nothing."""
+
+    def __init__(self, make: Callable[[str, str], str | None]) -> None:
+        self._make = make
+        # By the origin or the directory of their base.
+        self._places: dict[str, dict[str, str | None]] = {}
+        self._count = 0
+
+    def at(self, base: str) -> Place:
+        if self._count >= _REMEMBERED:
+            self._places.clear()
+            self._count = 0
+        return Place(self, base, self._known(origin_of(base)), self._known(_directory(base)))
+
+    def _known(self, place: str) -> dict[str, str | None]:
+        found = self._places.get(place)
+        if found is None:
+            found = self._places[place] = {}
+            # Itself takes as much memory as some of them.
+            self._count += 4
+        return found
+
+    def learn(self, href: str, place: Place) -> str | None:
+        url = self._make(href, place.base)
+        is_long = len(href) > _REMEMBERED_LENGTH or len(url or "") > 2 * _REMEMBERED_LENGTH
+        if is_long or self._count >= _REMEMBERED:
+            return url
+        # Others depend on the whole base.
+        if href.startswith(("/", "https://", "http://")):
+            place.anywhere[href] = url
+            self._count += 1
+        elif _BESIDE(href):
+            place.beside[href] = url
+            self._count += 1
+        return url
+
+
+class Place:
+    """What is remembered for the pages of one origin, and of one directory."""
+
+    __slots__ = ("_remembered", "anywhere", "base", "beside")
+
+    def __init__(
+        self,
+        remembered: Remembered,
+        base: str,
+        anywhere: dict[str, str | None],
+        beside: dict[str, str | None],
+    ) -> None:
+        self._remembered = remembered
+        self.base = base
+        self.anywhere = anywhere
+        self.beside = beside
+
+    def resolve(self, href: str) -> str | None:
+        url = self.anywhere.get(href, UNKNOWN)
+        return url if url is not UNKNOWN else self.resolve_beside(href)
+
+    def resolve_beside(self, href: str) -> str | None:
+        """For who has looked among ``anywhere`` already."""
+        url = self.beside.get(href, UNKNOWN)
+        return url if url is not UNKNOWN else self._remembered.learn(href, self)
+
+
+def _directory(base: str) -> str:
+    """What links of its pages that begin with a name are relative to; no base, if it has none."""
+    try:
+        # Not all up to the last slash: '/a/b/%2e%2e' is '/a/', and '\\' is a slash, too.
+        return resolve(".", base)
+    except NotCrawlable:
+        return ""

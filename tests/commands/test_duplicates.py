@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawlproject.items import Content
+from crawlproject.pages.signature import signature_of
+from crawlproject.pipelines.duplicates import MAKING, Making
+from tests.commands.inquiring import SITE, Crawl, ask
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Capture = pytest.CaptureFixture[str]
+
+TEXT = [f"word{number}" for number in range(500)]
+
+
+def content(body: str, words: list[str]) -> Content:
+    return Content(body.encode(), signature_of(" ".join(words), **Making()._asdict()))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A page, a copy of it, one that is near, and one that is a little like it."""
+    crawl = Crawl(tmp_path)
+    crawl.frontier.remember(MAKING, json.dumps(Making()))
+    crawl.fetch("/", "/copy", "/near", "/far", "/=odd", content=content("a", TEXT))
+    crawl.fetch("/copy", content=content("a", TEXT))
+    crawl.fetch("/near", content=content("b", ["new", *TEXT[1:]]))
+    crawl.fetch("/far", content=content("c", TEXT[150:] + [f"x{n}" for n in range(150)]))
+    crawl.fetch("/=odd", content=content("d", [f"other{n}" for n in range(500)]))
+    crawl.frontier.close()
+    return tmp_path
+
+
+def test_clusters_are_told_in_a_table(folder: Path, capfd: Capture) -> None:
+    told = ask(capfd, "duplicates", folder)
+    assert told.status == 0
+    assert told.out.splitlines() == [
+        "1 cluster: 1 page with the body of another, 1 with almost its text (threshold 0.9).",
+        "",
+        f"{SITE}/",
+        f"    same  {SITE}/copy",
+        f"  99.2 %  {SITE}/near",
+    ]
+
+
+def test_another_threshold_needs_no_request(folder: Path, capfd: Capture) -> None:
+    clusters = json.loads(ask(capfd, "duplicates", folder, "--json", "--threshold", "0.5").out)
+    assert clusters["threshold"] == 0.5
+    (cluster,) = clusters["clusters"]
+    assert cluster["first"] == f"{SITE}/"
+    kinds = [(one["url"].removeprefix(SITE), one["kind"]) for one in cluster["duplicates"]]
+    assert kinds == [("/copy", "exact"), ("/far", "near"), ("/near", "near")]
+
+
+def test_clusters_are_told_in_csv(folder: Path, capfd: Capture) -> None:
+    rows = list(csv.DictReader(io.StringIO(ask(capfd, "duplicates", folder, "--csv").out)))
+    assert [(row["first"], row["url"], row["kind"]) for row in rows] == [
+        (f"{SITE}/", f"{SITE}/copy", "exact"),
+        (f"{SITE}/", f"{SITE}/near", "near"),
+    ]
+
+
+def test_a_crawl_without_duplicates_says_so(tmp_path: Path, capfd: Capture) -> None:
+    crawl = Crawl(tmp_path)
+    crawl.fetch("/", content=content("a", TEXT))
+    crawl.frontier.close()
+    assert "were not compared" in ask(capfd, "duplicates", tmp_path).out
+    crawl = Crawl(tmp_path / "other")
+    crawl.frontier.remember(MAKING, json.dumps(Making()))
+    crawl.fetch("/", content=content("a", TEXT))
+    crawl.frontier.close()
+    assert "No page is a duplicate" in ask(capfd, "duplicates", tmp_path / "other").out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--threshold", "2"], "'2' is not a number from 0.1 to 1"),
+        (["--threshold", "nan"], "'nan' is not a number from 0.1 to 1"),
+        (["--json", "--csv"], "goes not together with --json"),
+        (["--tresh", "1"], "unknown option '--tresh'; did you mean --threshold?"),
+    ],
+)
+def test_bad_options_are_one_line(
+    folder: Path, options: list[str], words: str, capfd: Capture
+) -> None:
+    told = ask(capfd, "duplicates", folder, *options)
+    assert told.status == 2
+    assert words in told.err
+    assert len(told.err.splitlines()) == 1

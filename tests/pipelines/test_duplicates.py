@@ -1,0 +1,198 @@
+"""Which pages of a site are duplicates of which, by the outputs of real crawls."""
+
+from __future__ import annotations
+
+import json
+import logging
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from scrapy.utils.defer import deferred_f_from_coro_f
+
+from crawlproject.items import Page
+from tests.crawling import crawl_site
+from tests.killing import CrawlProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
+
+WORDS = [first + second for first in "bdfgklmnprst" for second in ("ar", "el", "in", "om", "ut")]
+MENU = "".join(f"<li><a href='/menu/{number}'>Section {number}</a></li>" for number in range(30))
+
+
+def prose(seed: int, words: int = 400) -> list[str]:
+    random = Random(seed)
+    return [
+        "".join(random.choices(WORDS, k=2)) + ("." if place % 12 == 11 else "")
+        for place in range(words)
+    ]
+
+
+def edited(words: list[str], count: int) -> list[str]:
+    """So many words replaced, evenly over the text."""
+    changed = list(words)
+    for number in range(count):
+        changed[number * len(words) // count + 3] = f"edited{number}"
+    return changed
+
+
+def page(words: list[str], *links: str, menu: str = MENU) -> dict[str, Any]:
+    anchors = " ".join(f"<p><a href='{link}'>{link}</a></p>" for link in links)
+    body = f"<html><body><ul>{menu}</ul><p>{' '.join(words)}</p>{anchors}<div>© All</div></body>"
+    return {"body": body}
+
+
+A, B = prose(1), prose(2)
+SPEC: dict[str, Any] = {
+    "pages": {
+        "/": page(prose(0), "/z/deep", "/b", "/a-copy", "/c", "/short-1", "/short-2", "/404"),
+        # The same body under two URLs, one of which is deeper, and answers first.
+        "/a-copy": {**page(A, "/z/a"), "delay": 0.1},
+        "/z/deep": page(prose(3), "/z/a", "/z/b-near"),
+        "/z/a": page(A, "/z/a"),
+        # Almost the same text, with another menu around it.
+        "/b": page(B),
+        "/z/b-near": page(edited(B, 3), menu="<li><a href='/b'>Back</a></li>"),
+        # The same menu around another text.
+        "/c": page(prose(4)),
+        # Too short to be compared, and not the same.
+        "/short-1": page(["Coming", "soon", "one"]),
+        "/short-2": page(["Coming", "soon", "two"]),
+        "/404": {"status": 404, "body": "<p>Not found</p>"},
+    },
+    "default": {"status": 404, "body": "<p>Not found</p>"},
+}
+MARKS = {
+    "/z/a": ("duplicate_of", "/a-copy"),
+    "/z/b-near": ("near_duplicate_of", "/b"),
+}
+
+
+def marks(output: Path, server: Site) -> dict[str, tuple[str, str]]:
+    base = server.url("")
+    return {
+        one["url"].removeprefix(base): (kind, one[kind].removeprefix(base))
+        for one in json.loads(output.read_bytes())["pages"]
+        for kind in ("duplicate_of", "near_duplicate_of")
+        if kind in one
+    }
+
+
+@pytest.mark.parametrize("concurrency", ["1", "16"])
+@deferred_f_from_coro_f
+async def test_duplicates_are_marked_by_the_first_page_breadth_first(
+    site: SiteFactory, tmp_path: Path, concurrency: str
+) -> None:
+    server = site(SPEC)
+    output = tmp_path / "s.json"
+    feeds = {"FEEDS": {str(output): {"format": "json"}}}
+    crawled = await crawl_site(server.url(), feeds, concurrency=concurrency)
+    assert marks(output, server) == MARKS
+    by_path = {
+        one["url"].removeprefix(server.url("")): one
+        for one in json.loads(output.read_bytes())["pages"]
+    }
+    assert by_path["/z/a"]["content_hash"] == by_path["/a-copy"]["content_hash"]
+    assert 0.9 <= by_path["/z/b-near"]["similarity"] < 1
+    assert (crawled.stats["duplicates/exact"], crawled.stats["duplicates/near"]) == (1, 1)
+    # Every link once, also those of the copy.
+    assert len(server.paths()) == len(set(server.paths()))
+
+
+@deferred_f_from_coro_f
+async def test_drop_leaves_duplicates_out_of_documents(site: SiteFactory, tmp_path: Path) -> None:
+    server = site(SPEC)
+    json_file, csv_file = tmp_path / "s.json", tmp_path / "p.csv"
+    settings = {
+        "DUPLICATES_ACTION": "drop",
+        "FEEDS": {str(json_file): {"format": "json"}, str(csv_file): {"format": "csv"}},
+    }
+    crawled = await crawl_site(server.url(), settings)
+    urls = {one["url"] for one in json.loads(json_file.read_bytes())["pages"]}
+    assert {server.url(path) for path in MARKS} == crawled.pages.keys() - urls
+    assert len(csv_file.read_text().splitlines()) == len(urls) + 1
+
+
+@deferred_f_from_coro_f
+async def test_a_sitemap_for_search_engines_has_the_first_of_equal_pages(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site(SPEC)
+    output = tmp_path / "s.xml"
+    await crawl_site(server.url(), {"FEEDS": {str(output): {"format": "xml"}}})
+    assert f"<loc>{server.url('/a-copy')}</loc>" in output.read_text()
+    assert f"<loc>{server.url('/z/a')}</loc>" not in output.read_text()
+    # What is only near may be worth finding.
+    assert f"<loc>{server.url('/z/b-near')}</loc>" in output.read_text()
+
+
+@deferred_f_from_coro_f
+async def test_another_threshold_finds_others(site: SiteFactory, tmp_path: Path) -> None:
+    server = site(
+        {
+            "pages": {
+                "/": page(A, "/near", "/far"),
+                "/near": page(edited(A, 4)),
+                "/far": page(edited(A, 30)),
+            }
+        }
+    )
+    for threshold, found in (("0.95", set()), ("0.9", {"/near"}), ("0.5", {"/near", "/far"})):
+        output = tmp_path / f"{threshold}.json"
+        settings = {"DUPLICATES_THRESHOLD": threshold, "FEEDS": {str(output): {"format": "json"}}}
+        await crawl_site(server.url(), settings)
+        assert marks(output, server).keys() == found
+
+
+@deferred_f_from_coro_f
+async def test_switched_off_nothing_is_compared(site: SiteFactory, tmp_path: Path) -> None:
+    server = site(SPEC)
+    output = tmp_path / "s.json"
+    settings = {"DUPLICATES_ENABLED": False, "FEEDS": {str(output): {"format": "json"}}}
+    crawled = await crawl_site(server.url(), settings)
+    assert marks(output, server) == {}
+    assert all(found.content_hash is None for found in crawled.pages.values())
+    assert "duplicates/near" not in crawled.stats
+
+
+@deferred_f_from_coro_f
+async def test_a_crawl_directory_goes_on_with_the_signatures_it_has(
+    site: SiteFactory, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = site(SPEC)
+    output = tmp_path / "s.json"
+    settings = {"JOBDIR": str(tmp_path / "job"), "FEEDS": {str(output): {"format": "json"}}}
+    await crawl_site(server.url(), settings, max_pages="4")
+    with caplog.at_level(logging.WARNING):
+        await crawl_site(server.url(), {**settings, "DUPLICATES_PERMUTATIONS": 64})
+    assert "was begun with DUPLICATES_PERMUTATIONS=128" in caplog.text
+    assert marks(output, server) == MARKS
+
+
+def test_a_kill_changes_no_cluster(site: SiteFactory, tmp_path: Path) -> None:
+    server = site({**SPEC, "random_delay": [0, 0.05]})
+    options = ("-a", f"seed={server.url()}", "-O", "s.json")
+    for requests in (3, 12):
+        with CrawlProcess(tmp_path, *options) as crawl:
+            crawl.until(partial(_has_seen, server, requests))
+            crawl.kill()
+    with CrawlProcess(tmp_path, *options) as crawl:
+        assert crawl.finish() == 0
+    assert marks(tmp_path / "s.json", server) == MARKS
+
+
+def _has_seen(server: Site, requests: int) -> bool:
+    return len(server.paths()) >= requests
+
+
+def test_pipelines_have_the_answer_and_the_text_and_nobody_else() -> None:
+    found = Page("https://a/", 200, text="The text", own_text="text")
+    assert "The text" not in repr(found)
+    assert found == Page("https://a/", 200)
