@@ -122,6 +122,7 @@ CONCURRENT_ITEMS = 1
 
 PAGES_HEADING_LEVELS = 2  # 1 to 6: which headings are recorded; 0: none
 PAGES_MEDIA = True  # record the URLs of pictures, videos and sounds
+PAGES_STRUCTURED_DATA = ["json-ld", "microdata", "rdfa"]  # the syntaxes that are read; []: none
 PAGES_TEXT = False  # have the main text in the outputs (pipelines always have it)
 
 # --- pipelines: what pages are compared by

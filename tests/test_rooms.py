@@ -64,6 +64,7 @@ def test_a_room_says_what_it_is_for(room: str) -> None:
 
 PURE = (
     "urls/canonical.py",
+    "urls/charset.py",
     "urls/sessions.py",
     "urls/tame.py",
     "urls/huge.py",
@@ -83,6 +84,10 @@ PURE = (
     "politeness/decoding.py",
     "politeness/excerpt.py",
     "politeness/retry_after.py",
+    "pages/names.py",
+    "pages/values.py",
+    "pages/lenient_json.py",
+    "pages/json_ld.py",
     "spiders/values.py",
     "api/order.py",
     "exports/cells.py",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +21,7 @@ from crawlproject.errors import BadArgument
 from crawlproject.frontier import frontier_of
 from crawlproject.items import Page
 from crawlproject.spiders import arguments
+from crawlproject.urls.document import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -207,11 +208,7 @@ def _content(response: Any) -> Any:
         return None
     if CONTENT in response.meta:
         return response.meta[CONTENT]
-    if isinstance(response, TextResponse):
-        # A charset such as 'hex' is known to Python, but decodes no text.
-        with suppress(LookupError, ValueError, AssertionError):
-            return response.text
-    return response.body
+    return text_of(response) if isinstance(response, TextResponse) else response.body
 
 
 def _settings(options: Options) -> Settings:

@@ -11,17 +11,20 @@ from scrapy.http import HtmlResponse
 from crawlproject.frontier.leases import FETCH_MS
 from crawlproject.items import Page
 from crawlproject.pages.content import ContentReader
+from crawlproject.pages.structured import structured_data
 from crawlproject.pages.text import main_text
 from crawlproject.pages.words import word_hashes
 from crawlproject.urls.directives import robots_directives
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from scrapy.http import Response
+    from scrapy.statscollectors import StatsCollector
 
     from crawlproject.frontier.base import Lease
     from crawlproject.pages.content import Reach
+    from crawlproject.pages.values import Item
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
@@ -48,8 +51,9 @@ def page_of(lease: Lease) -> Page:
 
 
 class PageReader:
-    """``token`` is the name by which a site may address the crawler. ``keeps_text`` says whether
-    the main text is a field of the outputs.
+    """``token`` is the name by which a site may address the crawler. ``structured`` are the
+    syntaxes of structured data that are read. ``keeps_text`` says whether the main text is a
+    field of the outputs.
     """
 
     def __init__(
@@ -58,13 +62,21 @@ class PageReader:
         *,
         token: str | None = None,
         reach: Reach | None = None,
+        structured: Sequence[str] = (),
         keeps_text: bool = False,
     ) -> None:
         self._token = token
+        self._structured = structured
         self._content = ContentReader(canonicalize, reach)
         self._keeps_text = keeps_text
 
-    def read(self, response: Response, lease: Lease, links: list[str]) -> Page:
+    def read(
+        self,
+        response: Response,
+        lease: Lease,
+        links: list[str],
+        stats: StatsCollector | None = None,
+    ) -> Page:
         """The page of an answer. Its tree is given up: who has not read it must parse again."""
         page = answer_of(response, lease)
         if page.error is None and is_readable(response):
@@ -72,12 +84,22 @@ class PageReader:
             directives = robots_directives(response, self._token)
             page.noindex, page.nofollow = "noindex" in directives, "nofollow" in directives
             self._content.read(response, page)
+            page.structured_data = self._structured_data(response, stats)
             text = main_text(response)
             page.text, page.own_text = text
             page.word_count = len(word_hashes(text.text))
             if self._keeps_text:
                 page.extra["text"] = clean_text(text.text)
         return page
+
+    def _structured_data(self, response: Response, stats: StatsCollector | None) -> list[Item]:
+        items, broken = structured_data(response, self._structured)
+        if stats is not None:
+            if items:
+                stats.inc_value("pages/structured_data")
+            if broken:
+                stats.inc_value("pages/structured_data_broken", broken)
+        return items
 
 
 def answer_of(response: Response, lease: Lease) -> Page:

@@ -13,6 +13,7 @@ from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.opening import DOMAIN, HOSTNAME
+from crawlproject.pages.structured import SYNTAXES
 from crawlproject.pipelines.marking import DROP, MARK
 from crawlproject.scope.domains import registered_domain
 from crawlproject.scope.internal import is_loopback
@@ -121,6 +122,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.encoding, "FEED_EXPORT_ENCODING"),
         (values.statuses, "RETRY_HTTP_CODES"),
         (values.one_of(HOSTNAME, DOMAIN), "POLITENESS_HOST"),
+        (values.some_of(*SYNTAXES), "PAGES_STRUCTURED_DATA"),
         (values.host_limits, "POLITENESS_HOSTS"),
         (values.log_level, "LOG_LEVEL"),
         (rules, "SCOPE_RULES"),

@@ -131,6 +131,7 @@ class SiteSpider(CrawlSpider):
                     heading_levels=settings.getint("PAGES_HEADING_LEVELS"),
                     media=settings.getbool("PAGES_MEDIA"),
                 ),
+                structured=settings.getlist("PAGES_STRUCTURED_DATA"),
                 keeps_text=settings.getbool("PAGES_TEXT"),
             ),
             redirects=Redirects(
@@ -176,7 +177,7 @@ class SiteSpider(CrawlSpider):
             links = self._with_session(lease.url, links)
             # Links before the page: they are finished together, when the page is through.
             lease.found = self._candidates(lease.url, links)
-            page = self._reader.read(response, lease, list(links))
+            page = self._reader.read(response, lease, list(links), self.crawler.stats)
         except Exception as error:
             # Whatever a site sends, it costs one page at most.
             if not isinstance(error, Verdict):

@@ -165,6 +165,23 @@ def one_of(*choices: str) -> Callable[[str, Any], str]:
     return parse
 
 
+def some_of(*choices: str) -> Callable[[str, Any], list[str]]:
+    """Any of the choices, as a list, which may be written in JSON or with commas; also none."""
+
+    def parse(name: str, value: Any) -> list[str]:
+        if isinstance(value, str) and value.strip().startswith("["):
+            with suppress(ValueError, RecursionError):
+                value = json.loads(value)
+        parts = value if isinstance(value, list | tuple) else _split(value or "")
+        several = [str(part).strip().lower() for part in parts]
+        for part in several:
+            if part not in choices:
+                raise BadArgument(name, f"{part[:50]!r} is not one of {', '.join(choices)}")
+        return list(dict.fromkeys(several))
+
+    return parse
+
+
 def host_limits(name: str, value: Any) -> dict[str, dict[str, float]]:
     """How single hosts are to be treated, as an object or written in JSON."""
     if isinstance(value, str):

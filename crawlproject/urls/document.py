@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -10,6 +11,7 @@ from scrapy.http import TextResponse
 from selectolax.lexbor import LexborHTMLParser
 
 from crawlproject.urls.canonical import NotCrawlable, resolve
+from crawlproject.urls.charset import utf8
 from crawlproject.urls.huge import readable_part
 from crawlproject.urls.tame import tame
 
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_BOM = b"\xef\xbb\xbf"
 # Elements that lead to other pages.
 LINKING = frozenset({"a", "area"})
 # … and those that say something of the page.
@@ -139,17 +140,23 @@ def telling(response: Response, name: str) -> Sequence[LexborNode]:
     return survey(response).named.get(name, ())
 
 
+def text_of(response: Response) -> str:
+    """The body as text: read as browsers do, and not as Scrapy's ``response.text`` does."""
+    return _utf8(response).decode(errors="replace")
+
+
 def _utf8(response: Response) -> bytes:
-    body = response.body
-    if isinstance(response, TextResponse):
-        try:
+    # Without a byte order mark: the parser would take it for text, and the head for the body.
+    if not isinstance(response, TextResponse):
+        return utf8(response.body, b"charset=utf-8")
+    # Scrapy has no other way to ask whether who made the response has named the charset.
+    if response._encoding is not None:
+        with suppress(LookupError, ValueError, AssertionError):
+            # A charset such as 'hex' or 'undefined' is known to Python, but decodes no text.
             if response.encoding != "utf-8":
                 return response.text.encode(errors="replace")
-        except (LookupError, ValueError, AssertionError):
-            # A charset such as 'hex' or 'undefined' is known to Python, but decodes no text.
-            pass
-    # The parser would take a byte order mark for text, and the head for a part of the body.
-    return body.removeprefix(_BOM)
+        return utf8(response.body, b"charset=utf-8")
+    return utf8(response.body, response.headers.get(b"Content-Type") or b"")
 
 
 def base_url(response: Response) -> str:

@@ -229,7 +229,7 @@ def test_a_charset_that_is_none_costs_no_page(site: SiteFactory) -> Deferred[Any
     server = site({"pages": {"/": {"body": "<p>x", "content_type": "text/html; charset=hex"}}})
 
     def check() -> None:
-        assert [content for _, _, content in crawl(server.url())] == [b"<p>x"]
+        assert [content for _, _, content in crawl(server.url())] == ["<p>x"]
 
     return in_thread(check)
 

@@ -99,3 +99,10 @@ def test_noindex_is_read_from_the_page_and_its_headers(
 )
 def test_canonical_is_said_where_it_is_another_page(markup: str, canonical: str | None) -> None:
     assert read(html(markup))["canonical"] == canonical
+
+
+def test_structured_data_is_read_where_a_syntax_is_chosen() -> None:
+    response = html('<script type="application/ld+json">{"@type": "A"}</script><p itemscope>')
+    assert read(response)["structured_data"] == []
+    page = PageReader(canonicalize, structured=["json-ld"]).read(response, LEASE, [])
+    assert page.structured_data == [{"type": "A", "properties": {}}]

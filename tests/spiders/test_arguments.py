@@ -275,3 +275,28 @@ def test_several_patterns_can_be_given_as_a_json_list() -> None:
     settings = applied({"include": '["/a/", "/b/"]', "exclude": "[xyz]"})
     assert settings.getlist("SCOPE_INCLUDE") == ["/a/", "/b/"]
     assert settings.getlist("SCOPE_EXCLUDE") == ["[xyz]"]
+
+
+@pytest.mark.parametrize(
+    ("given", "syntaxes"),
+    [
+        (["json-ld"], ["json-ld"]),
+        ([], []),
+        ("", []),
+        ("[]", []),
+        ("RDFa, json-ld rdfa", ["rdfa", "json-ld"]),
+        ('["microdata"]', ["microdata"]),
+    ],
+)
+def test_syntaxes_of_structured_data_are_a_list(given: object, syntaxes: list[str]) -> None:
+    settings = applied({}, PAGES_STRUCTURED_DATA=given)
+    assert settings.getlist("PAGES_STRUCTURED_DATA") == syntaxes
+
+
+@pytest.mark.parametrize("given", ["jsonld", ["jsonld"], '["jsonld"]', ["json-ld", "jsonld"]])
+def test_an_unknown_syntax_of_structured_data_is_named(given: object) -> None:
+    with pytest.raises(BadArgument) as caught:
+        applied({}, PAGES_STRUCTURED_DATA=given)
+    assert str(caught.value) == (
+        "PAGES_STRUCTURED_DATA: 'jsonld' is not one of json-ld, microdata, rdfa"
+    )

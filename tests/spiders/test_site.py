@@ -365,3 +365,26 @@ async def test_a_spider_of_a_teams_own_may_choose_links_and_yield_more(site: Sit
     assert crawled.pages[server.url()].links == [server.url("/yes")]
     for path in ("/", "/yes"):
         assert {"from": server.url(path), "processed": True} in crawled.items
+
+
+@pytest.mark.parametrize(
+    ("syntaxes", "types", "broken"),
+    [(None, ["A", "B"], 2), ("microdata", ["B"], None), ("", [], None)],
+)
+@deferred_f_from_coro_f
+async def test_structured_data_is_read_and_counted(
+    site: SiteFactory, syntaxes: str | None, types: list[str], broken: int | None
+) -> None:
+    script = '<script type="application/ld+json">%s</script>'
+    said = script % '{"@type": "A"}' + script % "{oops" + script % "oops"
+    item = "<p itemscope itemtype=https://schema.org/B></p>"
+    server = site(
+        {"pages": {"/": {"body": f"{said}{item}<a href=/plain>x</a>"}, "/plain": {"body": "x"}}}
+    )
+    settings = {} if syntaxes is None else {"PAGES_STRUCTURED_DATA": syntaxes}
+    crawled = await crawl_site(server.url(), settings)
+    found = crawled.pages[server.url("/")].structured_data
+    assert [item["type"] for item in found] == types
+    assert crawled.pages[server.url("/plain")].structured_data == []
+    assert crawled.stats.get("pages/structured_data") == (1 if types else None)
+    assert crawled.stats.get("pages/structured_data_broken") == broken
