@@ -119,6 +119,11 @@ TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 # One page makes one item, and Scrapy starts this many tasks for each response.
 CONCURRENT_ITEMS = 1
 
+# --- pipelines
+
+STORE_BODIES = False  # keep the body and the headers of every answer, once a content
+STORE_URI: str | None = None  # where; by default in the crawl directory; or s3://bucket/prefix
+
 # --- outputs
 
 FEED_EXPORT_ENCODING = "utf-8"
@@ -133,6 +138,9 @@ FEED_EXPORTERS = {
     "jl": "crawlproject.exports.pages_jsonl.PagesJsonLinesExporter",
     "csv": "crawlproject.exports.pages_csv.PagesCsvExporter",
     "xml": "crawlproject.exports.sitemap_xml.SitemapXmlExporter",
+    "warc": "crawlproject.exports.pages_warc.WarcExporter",
+    "warc.gz": "crawlproject.exports.pages_warc.CompressedWarcExporter",
+    "parquet": "crawlproject.exports.pages_parquet.PagesParquetExporter",
 }
 
 # --- monitoring
@@ -189,4 +197,7 @@ EXTENSIONS: dict[str, int | None] = {
     "scrapy.extensions.telnet.TelnetConsole": None,
     "scrapy.extensions.remote_control.RemoteControl": None,
 }
-ITEM_PIPELINES: dict[str, Any] = {}
+ITEM_PIPELINES: dict[str, Any] = {
+    # Last: what a pipeline of yours drops need not be kept.
+    "crawlproject.pipelines.store.Store": 900,
+}

@@ -43,6 +43,16 @@ class Node(NamedTuple):
     way: Way
 
 
+class Answer(NamedTuple):
+    """What a URL has answered, and what the store has of it."""
+
+    # The page, without its links; of a redirect, what it answered.
+    record: Record
+    # None: nothing of it is stored, or there was no answer.
+    stored: Record | None
+    target: str | None
+
+
 class Reader:
     def __init__(self, database: sqlite3.Connection) -> None:
         self.database = database
@@ -87,6 +97,23 @@ class Reader:
                 yield self._item(number)
             else:
                 yield PAGE, self._page(number, with_links, has_redirects)
+
+    def answers(self) -> Iterator[Answer]:
+        """Every page and every redirect that was followed, by URL."""
+        rows = self.database.execute(
+            "SELECT id, target FROM pages JOIN urls USING (id) WHERE record <> '' ORDER BY url"
+        )
+        for number, target in rows:
+            yield Answer(
+                self._page(number, with_links=False, has_redirects=True),
+                self.stored(number),
+                None if target is None else self.url_of(target),
+            )
+
+    def stored(self, number: int) -> Record | None:
+        """What the store has of the answer of a URL, by its id."""
+        row = self.database.execute("SELECT answer FROM stored WHERE id = ?", (number,)).fetchone()
+        return None if row is None else _record(row[0])
 
     def others(self) -> Iterator[tuple[str, Record]]:
         """The items that are no pages, sorted by their text."""

@@ -28,7 +28,13 @@ from crawlproject.frontier.base import LEASE, NOT_ASKED, Candidate
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
 from crawlproject.frontier.engine import is_busy, stop, wake
-from crawlproject.frontier.leases import FETCH_STARTED, MADE_BY, LeasesOut, check_wiring
+from crawlproject.frontier.leases import (
+    FETCH_STARTED,
+    MADE_BY,
+    ON_THE_WIRE,
+    LeasesOut,
+    check_wiring,
+)
 from crawlproject.frontier.opening import open_frontier
 from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.short_way import take_short_way
@@ -195,6 +201,8 @@ class FrontierScheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         lease = request.meta.pop(LEASE, None)
         made_by = request.meta.pop(MADE_BY, None)
+        # Who copies the meta of a response copies what is only true of that one.
+        request.meta.pop(ON_THE_WIRE, None)
         url = identity(request, self._canonicalizer)
         if lease is not None and _is_retry(request, url, lease):
             lease.attempts = request.meta["retry_times"]

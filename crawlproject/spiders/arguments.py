@@ -71,7 +71,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
             values.yes_or_no,
             "ROBOTSTXT_OBEY AUTOTHROTTLE_ENABLED POLITENESS_FAST_LOOPBACK URLS_JOIN_SCHEMES "
             "SCOPE_SEEDS_ONLY SCOPE_FOLLOW_SEED_REDIRECTS MONITORING_PROGRESS MONITORING_SUMMARY "
-            "HTTPERROR_ALLOW_ALL DOWNLOAD_VERIFY_CERTIFICATES RETRY_ENABLED",
+            "HTTPERROR_ALLOW_ALL DOWNLOAD_VERIFY_CERTIFICATES RETRY_ENABLED STORE_BODIES",
         ),
         (
             values.seconds,
@@ -101,6 +101,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.one_of(HOSTNAME, DOMAIN), "POLITENESS_HOST"),
         (values.host_limits, "POLITENESS_HOSTS"),
         (values.log_level, "LOG_LEVEL"),
+        (values.text_or_none, "STORE_URI"),
     )
     for name in names.split()
 }

@@ -15,6 +15,7 @@ from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
 from crawlproject.frontier.scheduler import FrontierScheduler
 from crawlproject.pages.read import is_readable, page_of, read_page
+from crawlproject.pipelines.stored import answer_of
 from crawlproject.records import record_of
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
 from crawlproject.scope.traps import Traps
@@ -257,6 +258,10 @@ class SiteSpider(CrawlSpider):
                 for name, value in record_of(page).items()
                 if value or (name == "fetch_ms" and value is not None)
             }
+            # An output may have switched it on after the spider was made.
+            if self.crawler.settings.getbool("STORE_BODIES"):
+                # It passes no pipeline: its headers are kept, and nobody reads its body.
+                lease.stored = answer_of(page, response)
             return
         if outcome.target is not None:
             page.links = [outcome.target]
