@@ -13,15 +13,12 @@ follows from its values; where they differ, it is JSON. What is unknown is null.
 
 from __future__ import annotations
 
-from dataclasses import fields
-from datetime import datetime
-from enum import Enum
 from importlib.util import find_spec
 from typing import IO, TYPE_CHECKING, Any
 
+from crawlproject.exports.columns import KINDS, Kind, common, kind_of, value_of
 from crawlproject.exports.sorted_pages import SortedPagesExporter
-from crawlproject.items import Page
-from crawlproject.records import PAGE_FIELDS, encodable, json_encoder
+from crawlproject.records import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,32 +32,6 @@ if TYPE_CHECKING:
 _ROWS = 10_000
 _BYTES = 16 * 1024 * 1024
 _LINK_BYTES = 60
-
-_to_json = json_encoder("utf-8")
-
-
-class Kind(Enum):
-    TEXT = "text"
-    WHOLE = "whole number"
-    NUMBER = "number"
-    BOOLEAN = "boolean"
-    TEXTS = "list of text"
-    TIME = "time"
-    JSON = "JSON"
-
-
-_BY_ANNOTATION = {
-    "str": Kind.TEXT,
-    "int": Kind.WHOLE,
-    "float": Kind.NUMBER,
-    "bool": Kind.BOOLEAN,
-    "list[str]": Kind.TEXTS,
-}
-KINDS: dict[str, Kind] = {
-    field.name: _BY_ANNOTATION.get(str(field.type).removesuffix(" | None"), Kind.JSON)
-    for field in fields(Page)
-    if field.name in PAGE_FIELDS
-} | {"fetched_at": Kind.TIME}
 
 
 class PagesParquetExporter(SortedPagesExporter):
@@ -116,8 +87,8 @@ class PagesParquetExporter(SortedPagesExporter):
             for page in self._without_links():
                 for name, kinds in found.items():
                     if page.get(name) is not None:
-                        kinds.add(_kind_of(page[name]))
-        return {name: _common(kinds) for name, kinds in found.items()}
+                        kinds.add(kind_of(page[name]))
+        return {name: common(kinds) for name, kinds in found.items()}
 
     def _without_links(self) -> Iterable[Record]:
         if self._reader is None:
@@ -173,59 +144,11 @@ def _write(
     import pyarrow
 
     arrays = [
-        pyarrow.array([_value(kind, row.get(field)) for row in rows], type=schema.types[place])
+        pyarrow.array([value_of(kind, row.get(field)) for row in rows], type=schema.types[place])
         for place, (field, kind) in enumerate(columns.items())
     ]
     if rows:
         writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
-
-
-def _value(kind: Kind, value: Any) -> Any:
-    """A value as its column has it; null where a pipeline has made something else of it."""
-    if value is None:
-        return None
-    if kind is Kind.TEXT:
-        return encodable(value) if isinstance(value, str) else _to_json(value).decode()
-    if kind is Kind.TEXTS:
-        return [encodable(str(one)) for one in value] if isinstance(value, list) else None
-    if kind is Kind.JSON:
-        return _to_json(value).decode()
-    if kind is Kind.TIME:
-        return _time(value)
-    return value if _kind_of(value) is kind else float(value) if _widens(kind, value) else None
-
-
-def _widens(kind: Kind, value: Any) -> bool:
-    return kind is Kind.NUMBER and _kind_of(value) is Kind.WHOLE
-
-
-def _time(value: Any) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(str(value))
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else None
-
-
-def _kind_of(value: Any) -> Kind:
-    if isinstance(value, str):
-        return Kind.TEXT
-    if isinstance(value, bool):
-        return Kind.BOOLEAN
-    if isinstance(value, int):
-        return Kind.WHOLE if -(2**63) <= value < 2**63 else Kind.JSON
-    if isinstance(value, float):
-        return Kind.NUMBER
-    is_texts = isinstance(value, list) and all(isinstance(one, str) for one in value)
-    return Kind.TEXTS if is_texts else Kind.JSON
-
-
-def _common(kinds: set[Kind]) -> Kind:
-    if not kinds:
-        return Kind.TEXT
-    if kinds == {Kind.WHOLE, Kind.NUMBER}:
-        return Kind.NUMBER
-    return kinds.pop() if len(kinds) == 1 else Kind.JSON
 
 
 def _size(page: Record) -> int:

@@ -17,14 +17,12 @@ record is compressed by itself, so that a reader can begin anywhere.
 from __future__ import annotations
 
 import logging
-import sqlite3
 from contextlib import closing, suppress
-from importlib.metadata import PackageNotFoundError, version
-from io import BytesIO
-from typing import IO, TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from crawlproject.exports import warc_text
 from crawlproject.exports.sorted_pages import SortedPagesExporter
+from crawlproject.exports.warc_records import Bodies, First, http_headers, record, software
 from crawlproject.frontier import frontier_of
 from crawlproject.pipelines.blobs import MissingBody
 from crawlproject.pipelines.places import Shelves
@@ -43,15 +41,6 @@ logger = logging.getLogger(__name__)
 
 # Options of a feed that choose among items.
 _CHOOSING = ("item_classes", "item_filter", "batch_item_count")
-
-
-class First(NamedTuple):
-    """The record that has a body for the first time."""
-
-    url: str
-    date: str
-    digest: str
-    id: str
 
 
 class WarcExporter(SortedPagesExporter):
@@ -90,7 +79,7 @@ class WarcExporter(SortedPagesExporter):
         self._write_info(writer)
         if self._reader is None:
             return
-        with closing(_Bodies()) as bodies:
+        with closing(Bodies()) as bodies:
             for answer in self._reader.answers():
                 self._write_answer(writer, answer, bodies)
         if self.missing:
@@ -103,7 +92,7 @@ class WarcExporter(SortedPagesExporter):
 
     def _write_info(self, writer: WARCWriter) -> None:
         fields = {
-            "software": _software(),
+            "software": software(),
             "format": "WARC File Format 1.1",
             "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
             "description": f"Crawl of {' '.join(map(str, self.seeds))[:1000]}",
@@ -112,9 +101,9 @@ class WarcExporter(SortedPagesExporter):
         date = warc_text.date_of(self.started_at.isoformat() if self.started_at else None)
         self._info = warc_text.record_id("warcinfo", date, *self.seeds)
         headers = {"WARC-Record-ID": self._info, "WARC-Date": date}
-        writer.write_record(_record(writer, "", "warcinfo", headers, block))
+        writer.write_record(record(writer, "", "warcinfo", headers, block))
 
-    def _write_answer(self, writer: WARCWriter, answer: Answer, bodies: _Bodies) -> None:
+    def _write_answer(self, writer: WARCWriter, answer: Answer, bodies: Bodies) -> None:
         page, stored = answer.record, answer.stored
         if stored is None:
             if page.get("status_code") is not None:
@@ -150,7 +139,7 @@ class WarcExporter(SortedPagesExporter):
         return self._shelves.blobs(stored["store"]).get(stored["content_hash"])
 
     def _response(
-        self, writer: WARCWriter, stored: dict[str, Any], body: bytes, bodies: _Bodies
+        self, writer: WARCWriter, stored: dict[str, Any], body: bytes, bodies: Bodies
     ) -> ArcWarcRecord:
         key, url = stored["content_hash"], stored["url"]
         first = bodies.first(key) if body else None
@@ -160,28 +149,28 @@ class WarcExporter(SortedPagesExporter):
             headers["WARC-IP-Address"] = stored["ip_address"]
         if len(body) < stored["body_bytes"]:
             headers["WARC-Truncated"] = "unspecified"
-        http = _http_headers(
+        http = http_headers(
             *warc_text.status_line(stored), warc_text.response_headers(stored, len(body))
         )
         if first is not None:
             headers["WARC-Refers-To"] = first.id
-            record: ArcWarcRecord = writer.create_revisit_record(
+            revisit: ArcWarcRecord = writer.create_revisit_record(
                 url, first.digest, first.url, first.date, http, headers
             )
-            return record
-        record = _record(writer, url, kind, headers, body, http)
+            return revisit
+        response = record(writer, url, kind, headers, body, http)
         if body:
-            digest = record.rec_headers.get_header("WARC-Payload-Digest")
+            digest = response.rec_headers.get_header("WARC-Payload-Digest")
             bodies.add(key, First(url, headers["WARC-Date"], digest, headers["WARC-Record-ID"]))
-        return record
+        return response
 
     def _request(
         self, writer: WARCWriter, stored: dict[str, Any], response_id: str
     ) -> ArcWarcRecord:
         headers = self._headers("request", stored) | {"WARC-Concurrent-To": response_id}
         method, _, rest = warc_text.request_line(stored).partition(" ")
-        http = _http_headers(method, rest, warc_text.request_headers(stored))
-        return _record(writer, stored["url"], "request", headers, b"", http)
+        http = http_headers(method, rest, warc_text.request_headers(stored))
+        return record(writer, stored["url"], "request", headers, b"", http)
 
     def _headers(self, kind: str, stored: dict[str, Any]) -> dict[str, str]:
         date = warc_text.date_of(stored["crawled_at"])
@@ -203,73 +192,8 @@ class WarcExporter(SortedPagesExporter):
         if response_id is not None:
             headers["WARC-Concurrent-To"] = response_id
         block = warc_text.metadata(page, more)
-        writer.write_record(_record(writer, page["url"], "metadata", headers, block))
+        writer.write_record(record(writer, page["url"], "metadata", headers, block))
 
 
 class CompressedWarcExporter(WarcExporter):
     is_compressed = True
-
-
-class _Bodies:
-    """Which bodies are written, by their hashes: on disk, because there may be millions."""
-
-    def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
-        for pragma in ("journal_mode = OFF", "synchronous = OFF", "temp_store = FILE"):
-            self._database.execute(f"PRAGMA {pragma}")
-        self._database.execute(
-            "CREATE TABLE bodies (key TEXT PRIMARY KEY, url, date, digest, id) WITHOUT ROWID"
-        )
-        self._database.execute("BEGIN")
-
-    def first(self, key: str) -> First | None:
-        row = self._database.execute(
-            "SELECT url, date, digest, id FROM bodies WHERE key = ?", (key,)
-        ).fetchone()
-        return None if row is None else First(*row)
-
-    def add(self, key: str, first: First) -> None:
-        self._database.execute("INSERT INTO bodies VALUES (?, ?, ?, ?, ?)", (key, *first))
-
-    def close(self) -> None:
-        self._database.close()
-
-
-def _record(
-    writer: WARCWriter,
-    url: str,
-    kind: str,
-    headers: dict[str, str],
-    block: bytes,
-    http: Any = None,
-) -> ArcWarcRecord:
-    record: ArcWarcRecord = writer.create_warc_record(
-        url,
-        kind,
-        payload=BytesIO(block),
-        length=len(block),
-        warc_headers_dict=headers,
-        http_headers=http,
-    )
-    return record
-
-
-def _http_headers(first: str, rest: str, pairs: warc_text.Pairs) -> Any:
-    """The headers of a request or an answer, with the bytes that they had.
-
-    warcio would write those that are not ASCII in another way.
-    """
-    from warcio.statusandheaders import StatusAndHeaders
-
-    headers = StatusAndHeaders(rest, pairs, protocol=first)
-    text = f"{headers.to_str()}\r\n".encode("latin-1", "replace")
-    headers.compute_headers_buffer = lambda _filter=None: setattr(headers, "headers_buff", text)
-    return headers
-
-
-def _software() -> str:
-    try:
-        return f"crawlproject/{version('crawlproject')}"
-    except PackageNotFoundError:
-        # It is used from its folder.
-        return "crawlproject"

@@ -101,19 +101,29 @@ class Reader:
     def answers(self) -> Iterator[Answer]:
         """Every page and every redirect that was followed, by URL."""
         rows = self.database.execute(
-            "SELECT id, target FROM pages JOIN urls USING (id) WHERE record <> '' ORDER BY url"
+            "SELECT id FROM pages JOIN urls USING (id) WHERE record <> '' ORDER BY url"
         )
-        for number, target in rows:
-            yield Answer(
-                self._page(number, with_links=False, has_redirects=True),
-                self.stored(number),
-                None if target is None else self.url_of(target),
-            )
+        for (number,) in rows:
+            if (answer := self.answer(number)) is not None:
+                yield answer
 
-    def stored(self, number: int) -> Record | None:
-        """What the store has of the answer of a URL, by its id."""
-        row = self.database.execute("SELECT answer FROM stored WHERE id = ?", (number,)).fetchone()
-        return None if row is None else _record(row[0])
+    def answer(self, number: int) -> Answer | None:
+        """What came of a URL, by its id; None: no page of it is kept."""
+        # One that has failed may have a target too: it was one redirect too many.
+        row = self.database.execute(
+            "SELECT CASE WHEN state <> 3 THEN target END, answer "
+            "FROM pages JOIN urls USING (id) LEFT JOIN stored USING (id) "
+            "WHERE id = ? AND record <> ''",
+            (number,),
+        ).fetchone()
+        if row is None:
+            return None
+        target, stored = row
+        return Answer(
+            self._page(number, with_links=False, has_redirects=True),
+            None if stored is None else _record(stored),
+            None if target is None else self.url_of(target),
+        )
 
     def others(self) -> Iterator[tuple[str, Record]]:
         """The items that are no pages, sorted by their text."""

@@ -7,9 +7,9 @@ compared with its hash.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
-from urllib.parse import urlsplit, urlunsplit
 
 from crawlproject.pipelines.blobs import StoreError
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 _INSTALL = "python -m pip install -r requirements-remote.txt"
+_LOGIN = re.compile(r"//[^/?#]*@")
 
 
 class Remote:
@@ -74,8 +75,7 @@ class Remote:
 
 def without_password(uri: str) -> str:
     """A URI as it may be shown."""
-    parts = urlsplit(uri)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    return _LOGIN.sub("//", uri)
 
 
 def _fail(error: Exception) -> NoReturn:
