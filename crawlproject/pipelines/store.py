@@ -52,7 +52,8 @@ class Store:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Store:
         if not crawler.settings.getbool("STORE_BODIES"):
-            raise NotConfigured("STORE_BODIES is off")
+            # Without words, which Scrapy would say as a warning: it is off by default.
+            raise NotConfigured
         return cls(crawler, crawler.settings["STORE_URI"])
 
     def open_spider(self) -> None:

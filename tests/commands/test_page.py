@@ -85,14 +85,13 @@ async def test_errors_and_redirects_are_stored_pages_too(
     )
 
 
-def run(job: Path, *arguments: str, **options: int) -> subprocess.Popen[bytes]:
+def run(job: Path, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", "scrapy", "page", str(job), *arguments],
         cwd=job.parent,
         env=command_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        **options,
     )
 
 

@@ -225,8 +225,8 @@ def test_a_full_disk_ends_the_crawl_and_the_next_run_has_it_all(
     site: SiteFactory, tmp_path: Path
 ) -> None:
     server = site(SITE)
-    options = ("-a", f"seed={server.url()}", "-O", str(tmp_path / "s.json"))
-    options += ("-s", "STORE_BODIES=yes")
+    output = str(tmp_path / "s.json")
+    options = ("-a", f"seed={server.url()}", "-O", output, "-s", "STORE_BODIES=yes")
     done = Command(tmp_path, *options, before=no_file_above_300_kb).run()
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
