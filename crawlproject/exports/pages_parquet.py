@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Rows of a group, and about how many bytes, at most.
 _ROWS = 10_000
-_BYTES = 16 * 1024 * 1024
+_BYTES = 8 * 1024 * 1024
 _LINK_BYTES = 60
 
 

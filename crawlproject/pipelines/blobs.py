@@ -71,16 +71,18 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._new = path / _NEW
         self.name = str(path)
         # Other crawls, of other machines too, may write to the same folder.
         self._numbers = count()
         self._writer = token_hex(8)
-        self._made: set[Path] = set()
+        # Folders that are known to be there, by their part of a name.
+        self._made: set[str] = set()
 
     def clear(self) -> None:
         """Remove what was being written when an earlier run was killed. Nobody else may write."""
         with suppress(OSError):
-            for path in (self._path / _NEW).iterdir():
+            for path in self._new.iterdir():
                 path.unlink()
 
     def read(self, name: str) -> bytes | None:
@@ -93,12 +95,13 @@ class Folder:
 
     def write(self, name: str, data: bytes) -> None:
         path = self._path / name
-        draft = self._path / _NEW / f"{self._writer}-{next(self._numbers)}"
+        draft = self._new / f"{self._writer}-{next(self._numbers)}"
+        folder = name.rpartition("/")[0]
         try:
-            for folder in (path.parent, draft.parent):
-                if folder not in self._made:
-                    folder.mkdir(parents=True, exist_ok=True)
-                    self._made.add(folder)
+            if folder not in self._made:
+                self._new.mkdir(parents=True, exist_ok=True)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._made.add(folder)
             try:
                 draft.write_bytes(data)
                 draft.replace(path)
