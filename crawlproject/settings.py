@@ -134,6 +134,11 @@ DUPLICATES_PERMUTATIONS = 128  # values of a signature: more tell similarity mor
 DUPLICATES_SHINGLE_WORDS = 3  # words in a row that are compared as one
 DUPLICATES_MIN_WORDS = 30  # of the main text; shorter pages are not compared
 
+# --- pipelines: what is kept of an answer
+
+STORE_BODIES = False  # keep the body and the headers of every answer, once a content
+STORE_URI: str | None = None  # where; by default in the crawl directory; or s3://bucket/prefix
+
 # --- outputs
 
 FEED_EXPORT_ENCODING = "utf-8"
@@ -148,6 +153,9 @@ FEED_EXPORTERS = {
     "jl": "crawlproject.exports.pages_jsonl.PagesJsonLinesExporter",
     "csv": "crawlproject.exports.pages_csv.PagesCsvExporter",
     "xml": "crawlproject.exports.sitemap_xml.SitemapXmlExporter",
+    "warc": "crawlproject.exports.pages_warc.WarcExporter",
+    "warc.gz": "crawlproject.exports.pages_warc.CompressedWarcExporter",
+    "parquet": "crawlproject.exports.pages_parquet.PagesParquetExporter",
 }
 
 # --- monitoring
@@ -207,7 +215,9 @@ EXTENSIONS: dict[str, int | None] = {
     "scrapy.extensions.telnet.TelnetConsole": None,
     "scrapy.extensions.remote_control.RemoteControl": None,
 }
-# Below 100: what changes a page before it is compared. From 300 on: what comes of it.
+# Below 100: what changes a page before it is compared. Between: what comes of it.
 ITEM_PIPELINES: dict[str, int | None] = {
     "crawlproject.pipelines.duplicates.Duplicates": 100,
+    # Last: what a pipeline of yours drops need not be kept.
+    "crawlproject.pipelines.store.Store": 900,
 }

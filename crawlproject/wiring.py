@@ -3,8 +3,8 @@
 Scrapy merges a setting such as DOWNLOADER_MIDDLEWARES with its own defaults only: who sets it
 for a spider or on the command line replaces what the project has in it. Here that would be the
 gate, the guard and the outputs. So this add-on puts back what was not mentioned. To switch one
-of them off, name it, with None. It also exchanges Scrapy's way of sending signals for a
-quicker one.
+of them off, name it, with None. It completes what the outputs of a crawl need, and
+exchanges Scrapy's way of sending signals for a quicker one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from scrapy.utils.misc import load_object
 
 from crawlproject import settings as ours
 from crawlproject.dispatch import Signals
+from crawlproject.exports.formats import complete_feeds
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -38,3 +39,4 @@ class Wiring:
         for name in _BY_NAME:
             values = {**getattr(ours, name), **settings.getdict(name)}
             settings.set(name, values, settings.getpriority(name) or 0)
+        complete_feeds(settings)

@@ -92,6 +92,8 @@ PURE = (
     "api/order.py",
     "exports/cells.py",
     "exports/lastmod.py",
+    "exports/columns.py",
+    "exports/warc_text.py",
     "monitoring/tally.py",
     "monitoring/line.py",
 )

@@ -33,11 +33,13 @@ from crawlproject.commands.checks import (
 )
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.exports.feeds import Feeds
+from crawlproject.exports.formats import complete_feeds, with_format
 from crawlproject.exports.outputs import check_appended, check_outputs
 from crawlproject.failures import explain
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.leases import check_wiring
 from crawlproject.frontier.opening import check_crawl_directory
+from crawlproject.pipelines.places import check_store
 from crawlproject.spiders.arguments import ARGUMENTS
 from crawlproject.spiders.values import log_level
 from crawlproject.wiring import Wiring
@@ -62,7 +64,8 @@ class Command(crawl.Command):
         )
         parser.epilog = (
             f"arguments of the spider 'site':\n{arguments}\n\n"
-            "outputs by file extension: .json .jsonl .csv .xml, as in -O sitemap.json\n"
+            "outputs by file extension: .json .jsonl .csv .xml .warc.gz .parquet, as in "
+            "-O sitemap.json\n"
             "crawl directory: -s JOBDIR=DIR; the same command goes on where it stopped\n"
             "more in docs/usage.md"
         )
@@ -115,9 +118,10 @@ class Command(crawl.Command):
         appended = list(opts.output or ())
         for uri in appended:
             check_appended(uri)
-        replaced = list(opts.overwrite_output or ())
+        replaced = [with_format(uri) for uri in opts.overwrite_output or ()]
         opts.output = None
         opts.overwrite_output = [uri for uri in replaced if not uri.startswith(_STDOUT)] or None
+        appended = [with_format(uri) for uri in appended]
         return appended + [uri for uri in replaced if uri.startswith(_STDOUT)]
 
     def _add_appended(self, uris: list[str]) -> None:
@@ -139,12 +143,15 @@ class Command(crawl.Command):
         return loader.load(args[0])
 
     def _check(self, crawler: Crawler, spargs: dict[str, str]) -> None:
+        complete_feeds(crawler.settings)
+        settings = crawler.settings.copy()
         check = getattr(crawler.spidercls, "check_arguments", None)
         if check is not None:
-            check(spargs, crawler.settings.copy())
+            check(spargs, settings)
         if Wiring not in map(load_object, crawler.settings.getdict("ADDONS")):
             check_wiring(crawler.settings)
         check_outputs(crawler.settings.getdict("FEEDS"), crawler)
+        check_store(settings)
         check_crawl_directory(crawler.settings)
 
 
@@ -230,7 +237,9 @@ def _output_problem(uri: str, problem: str) -> str:
 def _without_internals(message: str) -> str:
     """Scrapy's message on an unknown format lists all of its own as a tuple."""
     head, found, _ = message.partition(". Set a supported one")
-    return f"{head}: give the file the extension .json, .jsonl, .csv or .xml" if found else message
+    if not found:
+        return message
+    return f"{head}: give the file the extension .json, .jsonl, .csv, .xml, .warc.gz or .parquet"
 
 
 def complain(message: str, command: str = "crawl") -> None:

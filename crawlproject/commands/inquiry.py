@@ -3,7 +3,8 @@
 | exit status | meaning |
 |---|---|
 | 0 | answered |
-| 1 | ``why``: the URL was never seen; ``skipped``: the output could not be written |
+| 1 | ``why``: the URL was never seen; ``page``: no such page, or no body of it |
+| | ``skipped``: the output could not be written |
 | 2 | bad arguments, or no crawl directory that can be read |
 """
 

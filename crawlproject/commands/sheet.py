@@ -67,7 +67,7 @@ class Sheet:
         if more > 0:
             parts.append(Padding(Text(f"and {more:,} more", "dim"), INDENT, expand=False))
         if title:
-            parts.insert(0, Text(title, "bold"))
+            parts.insert(0, self._text(title, "bold"))
         self._blocks.append(Group(*parts))
 
     def write(self) -> None:

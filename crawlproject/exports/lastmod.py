@@ -22,7 +22,15 @@ def w3c_datetime(text: str) -> str | None:
         return None
 
 
-def _in_utc(moment: datetime) -> str:
+def w3c_milliseconds(text: str) -> str | None:
+    """An ISO 8601 time to the millisecond, in UTC; None if it is none."""
+    try:
+        return _in_utc(datetime.fromisoformat(text), "milliseconds")
+    except (ValueError, OverflowError):
+        return None
+
+
+def _in_utc(moment: datetime, timespec: str = "seconds") -> str:
     # HTTP dates are GMT; an ISO date that names no zone is taken for it too.
     moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+    return moment.replace(tzinfo=None).isoformat(timespec=timespec) + "Z"

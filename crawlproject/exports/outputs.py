@@ -12,6 +12,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from w3lib.url import file_uri_to_path
 
 from crawlproject.errors import BadOutput
+from crawlproject.exports.formats import format_of
 from crawlproject.exports.storage import LINES
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ def _check_format(uri: str, options: dict[str, Any], formats: Mapping[str, Any])
     format_ = options.get("format")
     if format_ is not None and not formats.get(str(format_)):
         raise BadOutput(f"can't write {uri!r}: its format {format_!r} is not one of {known}")
+    exporter = formats.get(format_of(uri, options))
+    # What only the format itself knows: a package that it needs, an option that it has not.
+    find_problem = getattr(load_object(exporter), "problem", None) if exporter else None
+    if find_problem is not None and (problem := find_problem(options)):
+        raise BadOutput(f"can't write {uri!r}: {problem}")
     if encoding := options.get("encoding"):
         try:
             codecs.lookup(str(encoding))

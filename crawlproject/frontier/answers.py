@@ -18,6 +18,8 @@ def to_text(lease: Lease) -> str:
             "skip": lease.skip,
             "redirect": lease.redirect,
             "redirect_answer": lease.redirect_answer,
+            # That of a page is kept with the page, at once.
+            "stored": None if lease.redirect is None else lease.stored,
             "found": [[candidate.url, candidate.reason] for candidate in lease.found],
             "records": lease.records,
         }
@@ -37,6 +39,7 @@ def from_text(text: str, entry: Entry) -> Lease:
         redirect=answer["redirect"],
         # Not in crawl directories that were made before this was kept.
         redirect_answer=answer.get("redirect_answer"),
+        stored=answer.get("stored"),
         found=[Candidate(url, reason) for url, reason in answer["found"]],
         records=[(kind, record) for kind, record in answer["records"]],
     )

@@ -34,6 +34,7 @@ from crawlproject.scope.traps import GROWING_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from crawlproject.frontier.reading import Reader
     from crawlproject.items import Content
@@ -175,6 +176,8 @@ class Counts:
 class Frontier(Protocol):
     # Why nothing more can be kept: then nothing is given out any more.
     failure: str | None
+    # The crawl directory, which may be a temporary one; None: there is none.
+    folder: Path | None
 
     # --- what comes in
 
@@ -267,6 +270,9 @@ class Frontier(Protocol):
 
     def commit(self) -> None:
         """Make everything so far outlive this process."""
+
+    def fail(self, problem: str) -> None:
+        """End the crawl: what belongs to a page can't be kept. What is committed stays."""
 
     def close(self) -> None:
         """Commit, and let go of the crawl directory. What is known can still be read."""

@@ -105,6 +105,7 @@ class Commits(Queues):
             self._commit_redirect(entry, lease.redirect)
             if lease.redirect_answer is not None and entry.state is State.DONE:
                 # No page, because it has a target.
+                self._store.keep_beside(entry, lease)
                 self._store.add_page(entry, lease.redirect_answer, None, as_found=True)
         elif not self._unblock(entry):
             # While it is open, nobody below it has been counted out.

@@ -16,7 +16,7 @@ Stats: ``downloader/request_count``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import signals
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
@@ -32,6 +32,8 @@ from crawlproject.frontier.engine import requests_in_engine
 from crawlproject.records import PAGE, kind_of, record_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -44,9 +46,18 @@ FETCH_STARTED = "fetch_started"
 # When its last byte came, as far as the download handler says.
 FETCH_ENDED = "fetch_ended"
 FETCH_MS = "fetch_ms"
+# The headers of both sides as they were, as far as the download handler says.
+ON_THE_WIRE = "on_the_wire"
 MADE_BY = "made_by"
 _START = "start"
 FIRST_START = f"{_START} 1"
+
+
+class Wire(NamedTuple):
+    # The words behind the status.
+    reason: str | None
+    request_headers: Mapping[str, str]
+    response_headers: tuple[tuple[bytes, bytes], ...]
 
 
 class LeaseGuard:

@@ -69,6 +69,7 @@ def _open_lasting(folder: Path, crawler: Crawler) -> Frontier:
     path = folder / database.DATABASE
     try:
         frontier = _frontier(database.connect(folder), crawler)
+        frontier.folder = folder
         frontier.watch(path)
     except (sqlite3.Error, OSError) as error:
         frontier = _dead(crawler, f"{str(path)!r} can't be opened: {error}")
@@ -85,6 +86,7 @@ def _open_temporary(crawler: Crawler) -> Frontier:
         # Nobody goes on from there, so nothing is spent on a power failure, nor on a kill.
         connection = database.connect(folder, is_lasting=False)
         frontier = _frontier(connection, crawler, is_lasting=False)
+        frontier.folder = folder
     except (sqlite3.Error, OSError) as error:
         frontier = _dead(crawler, f"{str(folder)!r} can't be written: {error}")
     # Not when it is closed: whoever has crawled may still ask what was found.

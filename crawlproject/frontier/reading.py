@@ -43,6 +43,16 @@ class Node(NamedTuple):
     way: Way
 
 
+class Answer(NamedTuple):
+    """What a URL has answered, and what the store has of it."""
+
+    # The page, without its links; of a redirect, what it answered.
+    record: Record
+    # None: nothing of it is stored, or there was no answer.
+    stored: Record | None
+    target: str | None
+
+
 class Reader:
     def __init__(self, database: sqlite3.Connection) -> None:
         self.database = database
@@ -97,6 +107,33 @@ class Reader:
         """What the crawl has remembered under a name."""
         row = self.database.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
         return None if row is None else str(row[0])
+
+    def answers(self) -> Iterator[Answer]:
+        """Every page and every redirect that was followed, by URL."""
+        rows = self.database.execute(
+            "SELECT id FROM pages JOIN urls USING (id) WHERE record <> '' ORDER BY url"
+        )
+        for (number,) in rows:
+            if (answer := self.answer(number)) is not None:
+                yield answer
+
+    def answer(self, number: int) -> Answer | None:
+        """What came of a URL, by its id; None: no page of it is kept."""
+        # One that has failed may have a target too: it was one redirect too many.
+        row = self.database.execute(
+            "SELECT CASE WHEN state <> 3 THEN target END, answer "
+            "FROM pages JOIN urls USING (id) LEFT JOIN stored USING (id) "
+            "WHERE id = ? AND record <> ''",
+            (number,),
+        ).fetchone()
+        if row is None:
+            return None
+        target, stored = row
+        return Answer(
+            self._page(number, with_links=False, has_redirects=True),
+            None if stored is None else _record(stored),
+            None if target is None else self.url_of(target),
+        )
 
     def others(self) -> Iterator[tuple[str, Record]]:
         """The items that are no pages, sorted by their text."""

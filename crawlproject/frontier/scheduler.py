@@ -32,6 +32,7 @@ from crawlproject.frontier.leases import (
     FETCH_STARTED,
     FIRST_START,
     MADE_BY,
+    ON_THE_WIRE,
     LeasesOut,
     check_wiring,
 )
@@ -201,6 +202,8 @@ class FrontierScheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         lease = request.meta.pop(LEASE, None)
         made_by = request.meta.pop(MADE_BY, None)
+        # Who copies the meta of a response copies what is only true of that one.
+        request.meta.pop(ON_THE_WIRE, None)
         url = identity(request, self._canonicalizer)
         if lease is not None and _is_retry(request, url, lease):
             lease.attempts = request.meta["retry_times"]

@@ -88,6 +88,7 @@ class SqliteFrontier(Judging):
             judge=judge,
         )
         self.failure: str | None = None
+        self.folder: Path | None = None
         self._when_closed: Callable[[], None] = lambda: None
         # A file that must stay there.
         self._file: Path | None = None

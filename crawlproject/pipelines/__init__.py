@@ -1,1 +1,5 @@
-"""Room for item pipelines: a Page passes them before it is written."""
+"""Pipelines: what is done with a page before it is committed.
+
+- ``store``: keeps the body of every answer (``blobs``, ``places``, ``remote``) and what came with
+  it (``stored``).
+"""

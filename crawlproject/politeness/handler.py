@@ -12,7 +12,7 @@ again that an HTTP/1.0 server is about to close. Where it differs from Scrapy's 
 - It is noted when the last piece of an answer came. On a busy machine that is long before
   anybody has the time to look at it, and the host's delay counts from then.
 
-Meta keys written: ``fetch_ended``.
+Meta keys written: ``fetch_ended``, ``on_the_wire``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from scrapy.responsetypes import responsetypes
 from scrapy.utils.ssl import _make_ssl_context
 
 from crawlproject.dispatch import Signals
-from crawlproject.frontier.leases import FETCH_ENDED
+from crawlproject.frontier.leases import FETCH_ENDED, ON_THE_WIRE, Wire
 from crawlproject.politeness.client import Client, TimedResponse
 from crawlproject.politeness.downloader import GatedDownloader
 from crawlproject.scope.resolver import GuardedResolver
@@ -83,6 +83,9 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         answer = self._as_a_whole(response, request)
         if answer is None:
             answer = await super()._read_response(response, request)
+        request.meta[ON_THE_WIRE] = Wire(
+            response.reason, response.request_info.headers, response.raw_headers
+        )
         # One that is not read to its end goes on until its connection is closed.
         if isinstance(response, TimedResponse) and response.content.is_eof():
             request.meta[FETCH_ENDED] = response.protocol.received_at

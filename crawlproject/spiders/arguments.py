@@ -89,7 +89,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
             "ROBOTSTXT_OBEY AUTOTHROTTLE_ENABLED POLITENESS_FAST_LOOPBACK URLS_JOIN_SCHEMES "
             "SCOPE_SEEDS_ONLY SCOPE_FOLLOW_SEED_REDIRECTS MONITORING_PROGRESS MONITORING_SUMMARY "
             "HTTPERROR_ALLOW_ALL DOWNLOAD_VERIFY_CERTIFICATES RETRY_ENABLED "
-            "PAGES_MEDIA PAGES_TEXT DUPLICATES_ENABLED",
+            "PAGES_MEDIA PAGES_TEXT DUPLICATES_ENABLED STORE_BODIES",
         ),
         (
             values.seconds,
@@ -126,6 +126,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.host_limits, "POLITENESS_HOSTS"),
         (values.log_level, "LOG_LEVEL"),
         (rules, "SCOPE_RULES"),
+        (values.text_or_none, "STORE_URI"),
     )
     for name in names.split()
 }

@@ -16,6 +16,7 @@ from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
 from crawlproject.frontier.scheduler import FrontierScheduler
 from crawlproject.pages.content import Reach
 from crawlproject.pages.read import PageReader, answer_of, is_readable, page_of
+from crawlproject.pipelines.stored import stored_answer
 from crawlproject.records import record_of
 from crawlproject.scope.rules import rules_from
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
@@ -269,6 +270,10 @@ class SiteSpider(CrawlSpider):
                 for name, value in record_of(page).items()
                 if value or (name == "fetch_ms" and value is not None)
             }
+            # An output may have switched it on after the spider was made.
+            if self.crawler.settings.getbool("STORE_BODIES"):
+                # It passes no pipeline: its headers are kept, and nobody reads its body.
+                lease.stored = stored_answer(page, response)
             return
         if outcome.target is not None:
             page.links = [outcome.target]

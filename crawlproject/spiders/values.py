@@ -240,6 +240,10 @@ def text(name: str, value: Any) -> str:
     return stripped
 
 
+def text_or_none(name: str, value: Any) -> str | None:
+    return None if value is None else text(name, value)
+
+
 def _split(value: Any) -> list[str]:
     return re.split(r"[\s,]+", str(value).strip(" \t\r\n,")) if str(value).strip(" ,") else []
 

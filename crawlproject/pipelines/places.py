@@ -1,0 +1,92 @@
+"""Which place has the bodies, by STORE_URI and the crawl directory."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from w3lib.url import file_uri_to_path
+
+from crawlproject.errors import BadArgument
+from crawlproject.pipelines.blobs import FOLDER, Blobs, Folder, MissingBody
+from crawlproject.pipelines.remote import Remote, without_password
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from crawlproject.pipelines.blobs import Place
+
+
+def place_of(uri: str | None, folder: Path) -> Place:
+    """The place that a STORE_URI names; without one, in a crawl directory. Raises StoreError."""
+    if uri is None:
+        return Folder(folder / FOLDER)
+    path = local_path(uri)
+    return Remote(uri) if path is None else Folder(path)
+
+
+def local_path(uri: str) -> Path | None:
+    """The local folder that a STORE_URI names."""
+    scheme = urlsplit(uri).scheme
+    if scheme == "file":
+        return Path(file_uri_to_path(uri))
+    # A letter is a drive.
+    return Path(uri) if len(scheme) <= 1 and "::" not in uri else None
+
+
+def store_name(uri: str | None) -> str | None:
+    """How a store is named beside the pages that have their bodies there; None: the crawl
+    directory's own, wherever that is moved.
+    """
+    if uri is None:
+        return None
+    path = local_path(uri)
+    return without_password(uri) if path is None else str(path.absolute())
+
+
+def check_store(settings: BaseSettings) -> None:
+    """Raise BadArgument for a STORE_URI where nothing can be stored, before the first request."""
+    uri = settings["STORE_URI"]
+    try:
+        is_wanted = settings.getbool("STORE_BODIES")
+    except ValueError:
+        given = settings["STORE_BODIES"]
+        raise BadArgument("STORE_BODIES", f"{given!r} is not True or False") from None
+    if uri is None or not is_wanted:
+        return
+    path = local_path(uri)
+    try:
+        if path is None:
+            Remote(uri).check()
+        else:
+            path.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=path):
+                pass
+    except OSError as error:
+        raise BadArgument("STORE_URI", f"can't store in {uri!r}: {error.strerror}") from None
+
+
+class Shelves:
+    """The bodies of a crawl to be read, wherever its runs have put them.
+
+    Which store has a body is written beside its page. Only the one that the user names is
+    opened, besides the crawl directory's own: a crawl directory may come from anywhere.
+    """
+
+    def __init__(self, folder: Path, uri: str | None) -> None:
+        self._folder = folder
+        self._uri = uri
+        self._opened: dict[str | None, Blobs] = {}
+
+    def blobs(self, store: str | None) -> Blobs:
+        """Raises MissingBody for a store that is not to be opened, StoreError for one that can't
+        be.
+        """
+        if store is not None and store != store_name(self._uri):
+            raise MissingBody(f"it is in {store}: -s STORE_URI={store} reads it")
+        if store not in self._opened:
+            place = place_of(store and self._uri, self._folder)
+            self._opened[store] = Blobs(place)
+        return self._opened[store]

@@ -1,0 +1,88 @@
+"""What is kept of an answer beside its page: the row of the table ``stored``, as plain values.
+
+| key | meaning |
+|---|---|
+| ``url``, ``method`` | what was asked for: the page's URL, or another spelling of it |
+| ``status``, ``reason``, ``http_version`` | the status line |
+| ``request_headers`` | as sent: pairs in their order, without passwords and cookies |
+| ``response_headers`` | as received: pairs in their order, the bytes read as latin-1 |
+| ``content_hash`` | SHA-256 of the body, after decoding; null: no body is kept |
+| ``content_type``, ``etag``, ``last_modified`` | the headers |
+| ``content_encoding`` | what the body is still encoded with, after decoding; null: nothing |
+| ``body_bytes``, ``stored_bytes`` | of the body, and as it is stored |
+| ``store`` | null: in the crawl directory; else the STORE_URI |
+| ``crawled_at``, ``ip_address``, ``error`` | as the page has it; who answered; as the page has it |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawlproject.frontier.leases import ON_THE_WIRE, Wire
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy.http import Headers, Response
+
+    from crawlproject.items import Page
+
+Stored = dict[str, Any]
+Pairs = list[list[str]]
+
+# An archive is handed on, and must not hand on who may get in.
+_SECRET = frozenset({"authorization", "proxy-authorization", "cookie"})
+
+
+def stored_answer(page: Page, response: Response) -> Stored:
+    """What is known of an answer, without its body."""
+    request = response.request
+    wire = None if request is None else request.meta.get(ON_THE_WIRE)
+    if isinstance(wire, Wire):
+        received = [[_text(name), _text(value)] for name, value in wire.response_headers]
+        sent = [[str(name), str(value)] for name, value in wire.request_headers.items()]
+        reason = wire.reason
+    else:
+        # Another handler fetched it: a browser, or a function of the caller.
+        received = _pairs(response.headers)
+        sent = [] if request is None else _pairs(request.headers)
+        reason = None
+    return {
+        "url": response.url,
+        "method": "GET" if request is None else request.method,
+        "status": response.status,
+        "reason": reason,
+        "http_version": response.protocol,
+        "request_headers": [pair for pair in sent if pair[0].lower() not in _SECRET],
+        "response_headers": received,
+        "content_hash": None,
+        "content_type": header(received, "content-type"),
+        "etag": header(received, "etag"),
+        "last_modified": header(received, "last-modified"),
+        "content_encoding": _text(b", ".join(_left(response))) or None,
+        "body_bytes": len(response.body),
+        "stored_bytes": None,
+        "store": None,
+        "crawled_at": page.fetched_at,
+        "ip_address": None if response.ip_address is None else str(response.ip_address),
+        "error": page.error,
+    }
+
+
+def header(pairs: Iterable[list[str]], name: str) -> str | None:
+    """The last header of a name."""
+    values = [value for written, value in pairs if written.lower() == name]
+    return values[-1] if values else None
+
+
+def _left(response: Response) -> list[bytes]:
+    """What HttpCompressionMiddleware could not undo."""
+    return [value for value in response.headers.getlist("Content-Encoding") if value]
+
+
+def _pairs(headers: Headers) -> Pairs:
+    return [[_text(name), _text(value)] for name, values in headers.items() for value in values]
+
+
+def _text(value: bytes) -> str:
+    return value.decode("latin-1")

@@ -1,0 +1,244 @@
+"""A stored page, as a user sees it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import pytest
+from scrapy.utils.defer import deferred_f_from_coro_f
+
+from tests.commands.inquiring import Crawl, ask, url
+from tests.crawling import command_environment, crawl_site
+from tests.killing import CrawlProcess
+from tests.site.spec import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.site.fixture import Site
+
+    CapFd = pytest.CaptureFixture[str]
+    SiteFactory = Callable[..., Site]
+
+BINARY = random.Random(4).randbytes(300_000)
+PAGES: dict[str, dict[str, Any]] = {
+    "/": {"links": ["/old", "/gone", "/binary"], "headers": {"X-Mark": "here"}, "title": "Home"},
+    "/old": {"redirect": "/new"},
+    "/new": {},
+    "/gone": {"status": 404, "body": "nothing here"},
+    "/binary": {"body": "", "content_type": "application/octet-stream"},
+}
+
+
+async def crawled(server: Site, job: Path, **settings: object) -> None:
+    await crawl_site(server.url(), {"JOBDIR": str(job), "STORE_BODIES": True, **settings})
+
+
+@deferred_f_from_coro_f
+async def test_a_page_is_shown_with_the_headers_of_both_sides(
+    site: SiteFactory, tmp_path: Path, capfd: CapFd
+) -> None:
+    server, job = site({"pages": PAGES}), tmp_path / "job"
+    await crawled(server, job)
+    size = len(Page("/", PAGES["/"]).body)
+    answer = ask(capfd, "page", job, server.url())
+    assert answer.status == 0
+    lines = answer.out.splitlines()
+    assert lines[:2] == [server.url(), f"It answered 200: text/html, {size} bytes."]
+    assert "GET / HTTP/1.1" in lines
+    assert "HTTP/1.1 200 OK" in lines
+    said = [line.split() for line in lines]
+    assert ["Host", f"127.0.0.1:{server.port}"] in said
+    assert ["X-Mark", "here"] in said
+    assert ["title", "Home"] in said
+    assert f"  body         {size} bytes, stored as " in answer.out
+    # The other order, and a path alone.
+    for operands in ((server.url(), job), (job, "/"), ("/", job)):
+        assert ask(capfd, "page", *operands).out.splitlines()[0] == server.url()
+
+
+@deferred_f_from_coro_f
+async def test_errors_and_redirects_are_stored_pages_too(
+    site: SiteFactory, tmp_path: Path, capfd: CapFd
+) -> None:
+    server, job = site({"pages": PAGES}), tmp_path / "job"
+    await crawled(server, job)
+    answer = ask(capfd, "page", job, "/gone")
+    assert (answer.status, "error        unexpected status 404" in answer.out) == (0, True)
+    assert ask(capfd, "page", job, "/gone", "--body").out == "nothing here"
+    answer = ask(capfd, "page", job, "/old")
+    assert answer.status == 0
+    assert f"It redirects to {server.url('/new')}." in answer.out
+    assert "HTTP/1.1 301 Moved Permanently" in answer.out
+    answer = ask(capfd, "page", job, "/old", "--body")
+    assert (answer.status, answer.out) == (1, "")
+    assert answer.err == (
+        f"scrapy page: error: there is no body of {server.url('/old')}: "
+        f"it redirects to {server.url('/new')}\n"
+    )
+
+
+def run(job: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "page", str(job), *arguments],
+        cwd=job.parent,
+        env=command_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@deferred_f_from_coro_f
+async def test_a_body_comes_byte_by_byte_and_may_be_read_in_part(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    body = base64.b64encode(BINARY).decode()
+    pages = {"/": {"body_base64": body, "content_type": "application/octet-stream"}}
+    server, job = site({"pages": pages}), tmp_path / "job"
+    await crawled(server, job)
+    whole = run(job, "/", "--body")
+    assert whole.communicate() == (BINARY, b"")
+    assert whole.returncode == 0
+    part = run(job, "/", "--body")
+    assert part.stdout is not None
+    assert part.stderr is not None
+    assert part.stdout.read(10) == BINARY[:10]
+    part.stdout.close()
+    with part.stderr as errors:
+        assert errors.read() == b""
+    assert part.wait() == 0
+
+
+@deferred_f_from_coro_f
+async def test_programs_get_all_of_it(site: SiteFactory, tmp_path: Path, capfd: CapFd) -> None:
+    server, job = site({"pages": PAGES}), tmp_path / "job"
+    await crawled(server, job)
+    leaf = json.loads(ask(capfd, "page", job, "/gone", "--json").out)
+    assert list(leaf) == [
+        "asked",
+        "url",
+        "state",
+        "page",
+        "redirects_to",
+        "stored",
+        "body",
+        "near",
+    ]
+    assert (leaf["state"], leaf["body"], leaf["redirects_to"]) == ("failed", "stored", None)
+    assert leaf["page"]["referrer"] == server.url()
+    assert leaf["stored"]["status"] == 404
+    assert list(leaf["stored"]) == [
+        "url",
+        "method",
+        "status",
+        "reason",
+        "http_version",
+        "request_headers",
+        "response_headers",
+        "content_hash",
+        "content_type",
+        "etag",
+        "last_modified",
+        "content_encoding",
+        "body_bytes",
+        "stored_bytes",
+        "store",
+        "crawled_at",
+        "ip_address",
+        "error",
+    ]
+
+
+@deferred_f_from_coro_f
+async def test_a_body_that_is_damaged_is_not_shown(
+    site: SiteFactory, tmp_path: Path, capfd: CapFd
+) -> None:
+    server, job = site({"pages": PAGES}), tmp_path / "job"
+    await crawled(server, job)
+    key = json.loads(ask(capfd, "page", job, "/gone", "--json").out)["stored"]["content_hash"]
+    (job / "bodies" / key[:2] / f"{key}.zst").write_bytes(b"half")
+    shown = ask(capfd, "page", job, "/gone").out
+    assert "body         stored, but it is gone, or damaged\n" in shown
+    answer = ask(capfd, "page", job, "/gone", "--body")
+    assert (answer.status, answer.out) == (1, "")
+    assert f"{job}/bodies has no whole body {key}" in answer.err
+
+
+@deferred_f_from_coro_f
+async def test_a_body_that_is_elsewhere_is_read_when_it_is_said_where(
+    site: SiteFactory, tmp_path: Path, capfd: CapFd
+) -> None:
+    server, job = site({"pages": PAGES}), tmp_path / "job"
+    uri = f"memory://{uuid4()}/x"
+    await crawled(server, job, STORE_URI=uri)
+    answer = ask(capfd, "page", job, "/gone", "--body")
+    assert answer.status == 1
+    assert answer.err.endswith(f": it is in {uri}: -s STORE_URI={uri} reads it\n")
+    named = ("-s", f"STORE_URI={uri}")
+    assert ask(capfd, "page", job, "/gone", "--body", *named).out == "nothing here"
+
+
+def test_a_page_without_a_stored_answer_says_how_to_store_it(tmp_path: Path, capfd: CapFd) -> None:
+    crawl = Crawl(tmp_path)
+    crawl.fetch("/", "/waiting")
+    crawl.close()
+    answer = ask(capfd, "page", tmp_path, url("/"))
+    assert answer.status == 0
+    assert "It answered 200: text/html, 7,936 bytes." in answer.out
+    assert "body      not stored; -s STORE_BODIES=True keeps the bodies" in answer.out
+    answer = ask(capfd, "page", tmp_path, url("/"), "--body")
+    assert answer.status == 1
+    assert "it is not stored; -s STORE_BODIES=True keeps the bodies" in answer.err
+    answer = ask(capfd, "page", tmp_path, url("/waiting"))
+    assert answer.status == 1
+    assert "There is no page of it: it is queued. scrapy why says more." in answer.out
+
+
+def test_of_a_url_never_seen_it_says_which_come_near(tmp_path: Path, capfd: CapFd) -> None:
+    crawl = Crawl(tmp_path)
+    crawl.fetch("/", "/events/")
+    crawl.fetch("/events/")
+    crawl.close()
+    answer = ask(capfd, "page", tmp_path, url("/evnts/"))
+    assert answer.status == 1
+    assert "It was never seen" in answer.out
+    assert f"done  {url('/events/')}  spelled almost the same" in answer.out
+    assert "never seen" in ask(capfd, "page", tmp_path, url("/evnts/"), "--body").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["@"], "URL: missing: give CRAWLDIR URL [options]"),
+        ([], "URL: missing: give CRAWLDIR URL [options]"),
+        (["@/none", "http://x.example/"], "there is no crawl in '@/none'"),
+        (["@", "http://x.example/", "--bdy"], "unknown option '--bdy'; did you mean --body?"),
+        (["@", "http://x.example/", "--body", "--json"], "--body: is the body alone"),
+        (["@", "mailto:me"], "URL: "),
+        (["@", "a", "b"], "unknown argument 'b'; give CRAWLDIR URL [options]"),
+    ],
+)
+def test_bad_arguments_are_one_line(
+    tmp_path: Path, capfd: CapFd, arguments: list[str], complaint: str
+) -> None:
+    Crawl(tmp_path).close()
+    answer = ask(capfd, "page", *(part.replace("@", str(tmp_path)) for part in arguments))
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(f"scrapy page: error: {complaint.replace('@', str(tmp_path))}")
+    assert answer.err.count("\n") == 1
+
+
+def test_it_works_while_the_crawl_runs(site: SiteFactory, tmp_path: Path, capfd: CapFd) -> None:
+    server = site({"pages": {"/": {"body": "<a href=/slow>"}, "/slow": {"hang": True}}})
+    options = ("-a", f"seed={server.url()}", "-s", "STORE_BODIES=True")
+    with CrawlProcess(tmp_path, *options) as crawl:
+        crawl.until(lambda: any(entry["path"] == "/slow" for entry in server.open()))
+        crawl.until(lambda: ask(capfd, "page", tmp_path / "job", "/", "--body").status == 0)
+        assert ask(capfd, "page", tmp_path / "job", "/", "--body").out == "<a href=/slow>"
