@@ -81,6 +81,8 @@ class Addon:
         for name, value in vars(ours).items():
             if name.isupper() and name not in _LEFT_ALONE:
                 settings.set(name, value, priority="addon")
+        # Its items are no pages of ours, but may have a text.
+        settings.set("DUPLICATES_ITEM_TEXT", "text", priority="addon")
         for name in _COMPONENTS:
             for path, order in getattr(ours, name).items():
                 if path not in _KEPT and path not in _NOT_GIVEN:

@@ -133,6 +133,7 @@ DUPLICATES_THRESHOLD = 0.9  # how much of the text near-duplicates have in commo
 DUPLICATES_PERMUTATIONS = 128  # values of a signature: more tell similarity more exactly
 DUPLICATES_SHINGLE_WORDS = 3  # words in a row that are compared as one
 DUPLICATES_MIN_WORDS = 30  # of the main text; shorter pages are not compared
+DUPLICATES_ITEM_TEXT: str | None = None  # the field with the text of items that are no pages
 
 # --- pipelines: what is kept of an answer
 

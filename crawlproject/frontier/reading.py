@@ -142,6 +142,13 @@ class Reader:
         ):
             yield kind, _record(text)
 
+    def arrived(self) -> Iterator[Record]:
+        """The items that are no pages, in the order in which they came."""
+        for (text,) in self.database.execute(
+            "SELECT record FROM items WHERE page IS NULL ORDER BY id"
+        ):
+            yield _record(text)
+
     def started_at(self) -> datetime | None:
         """When the first run began."""
         note = self.note(STARTED_AT)

@@ -18,6 +18,7 @@ from scrapy.exceptions import NotConfigured
 from crawlproject.frontier import frontier_of
 from crawlproject.items import Content, Page
 from crawlproject.pages.signature import signature_of
+from crawlproject.pipelines.arriving import Arriving
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# What is done with duplicates.
+MARK = "mark"
+DROP = "drop"
 # The note that says how the signatures of a crawl directory were made.
 MAKING = "signatures"
 
@@ -52,11 +56,16 @@ class Making(NamedTuple):
 
 
 class Duplicates:
-    """Fills ``content_hash`` and what is kept beside the page."""
+    """Fills ``content_hash`` and what is kept beside the page.
+
+    Items that are no pages are left alone, unless there is a field that has their text: then
+    they are compared as they arrive (``arriving.py``).
+    """
 
     def __init__(self, making: Making, crawler: Crawler | None = None) -> None:
         self.making = making
         self._crawler = crawler
+        self._arriving: Arriving | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Duplicates:
@@ -65,9 +74,27 @@ class Duplicates:
         return cls(Making.from_settings(crawler.settings), crawler)
 
     def open_spider(self) -> None:
-        if self._crawler is not None:
-            with suppress(LookupError):  # another scheduler: nothing is kept
-                self._agree(frontier_of(self._crawler))
+        if self._crawler is None:
+            return
+        frontier = None
+        with suppress(LookupError):  # another scheduler: nothing is kept
+            frontier = frontier_of(self._crawler)
+            self._agree(frontier)
+        settings = self._crawler.settings
+        if field := settings["DUPLICATES_ITEM_TEXT"]:
+            self._arriving = Arriving(
+                self.making,
+                field=field,
+                threshold=settings.getfloat("DUPLICATES_THRESHOLD"),
+                drops=settings["DUPLICATES_ACTION"] == DROP,
+                stats=self._crawler.stats,
+            )
+            if frontier is not None:
+                self._arriving.learn(frontier.read().arrived())
+
+    def close_spider(self) -> None:
+        if self._arriving is not None:
+            self._arriving.close()
 
     def process_item(self, item: Any) -> Any:
         if type(item) is Page and item.error is None and item.response is not None:
@@ -78,6 +105,8 @@ class Duplicates:
                 text = item.own_text
                 signature = None if text is None else signature_of(text, **self.making._asdict())
                 item.content = Content(digest.digest(), signature)
+        elif self._arriving is not None and not isinstance(item, Page):
+            return self._arriving.mark(item)
         return item
 
     def _agree(self, frontier: Frontier) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlproject.pipelines.clusters import duplicates
-from crawlproject.pipelines.duplicates import MAKING, Making
+from crawlproject.pipelines.duplicates import DROP, MAKING, Making
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from crawlproject.frontier.reading import Reader
     from crawlproject.records import Record
 
-MARK = "mark"
-DROP = "drop"
 # Digits of a similarity. There are not more in it.
 _DIGITS = 3
 

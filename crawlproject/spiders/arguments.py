@@ -14,7 +14,7 @@ from scrapy.utils.misc import load_object
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.opening import DOMAIN, HOSTNAME
 from crawlproject.pages.structured import SYNTAXES
-from crawlproject.pipelines.marking import DROP, MARK
+from crawlproject.pipelines.duplicates import DROP, MARK
 from crawlproject.scope.domains import registered_domain
 from crawlproject.scope.internal import is_loopback
 from crawlproject.spiders import values
@@ -126,7 +126,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.host_limits, "POLITENESS_HOSTS"),
         (values.log_level, "LOG_LEVEL"),
         (rules, "SCOPE_RULES"),
-        (values.text_or_none, "STORE_URI"),
+        (values.text_or_none, "STORE_URI DUPLICATES_ITEM_TEXT"),
     )
     for name in names.split()
 }

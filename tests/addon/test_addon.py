@@ -270,3 +270,39 @@ def test_the_name_of_the_add_on_loads_no_scrapy_before_it_is_used() -> None:
         "assert not hasattr(crawlproject, 'Adon')\n"
     )
     subprocess.run([sys.executable, "-c", code], cwd=PROJECT, check=True)
+
+
+TEXTS = """
+from scrapy import Spider
+
+
+class Texts(Spider):
+    name = "shop"
+
+    def __init__(self, site, **kwargs):
+        super().__init__(**kwargs)
+        self.start_urls = [site]
+
+    def parse(self, response):
+        yield {"url": response.url, "text": response.css("p::text").get()}
+        yield from response.follow_all(css="a")
+"""
+
+
+def test_items_that_have_a_text_are_compared_over_restarts(
+    site: SiteFactory, project: Path
+) -> None:
+    (project / "shop/spiders/shop.py").write_text(TEXTS)
+    words = [f"word{number}" for number in range(300)]
+
+    def page(first: str, *links: str) -> dict[str, str]:
+        anchors = "".join(f"<a href='{link}'>{link}</a>" for link in links)
+        return {"body": f"<p>{' '.join([first, *words])}</p>{anchors}"}
+
+    server = site({"pages": {"/": page("one", "/near"), "/near": page("two")}})
+    options = ("-s", "JOBDIR=job", "-O", "items.json")
+    crawl(project, server, *options, "-s", "CLOSESPIDER_PAGECOUNT=1")
+    crawl(project, server, *options)
+    items = json.loads((project / "items.json").read_bytes())
+    marks = {item["url"]: item.get("near_duplicate_of") for item in items}
+    assert marks == {server.url(): None, server.url("/near"): server.url()}

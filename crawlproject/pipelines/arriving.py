@@ -1,0 +1,134 @@
+"""Near-duplicates among items as they arrive: for spiders whose items are no pages of ours.
+
+An item that has a text is compared with those before it, and is marked at once: with
+``near_duplicate_of``, the ``url`` of the first that is alike, and ``similarity``; or dropped. Who
+comes first depends on who answers first. Signatures are in a temporary file, so memory
+stays flat; those of earlier runs are made again from the items in the crawl directory.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from itemadapter import ItemAdapter, is_item
+from scrapy.exceptions import DropItem
+
+from crawlproject.pages.signature import signature_of, similarity
+from crawlproject.pipelines.bands import bands_of, shape_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy.statscollectors import StatsCollector
+
+    from crawlproject.pipelines.duplicates import Making
+    from crawlproject.records import Record
+
+_SCHEMA = """
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+CREATE TABLE items (id INTEGER PRIMARY KEY, url TEXT, signature BLOB NOT NULL);
+CREATE TABLE bands (number INTEGER NOT NULL, item INTEGER NOT NULL, PRIMARY KEY (number, item))
+    WITHOUT ROWID;
+"""
+# Items before it that an item is compared with, at most.
+_CANDIDATES = 200
+
+
+class Arriving:
+    def __init__(
+        self,
+        making: Making,
+        *,
+        field: str,
+        threshold: float,
+        drops: bool,
+        stats: StatsCollector | None = None,
+    ) -> None:
+        self._making = making
+        self._field = field
+        self._threshold = threshold
+        self._drops = drops
+        self._stats = stats
+        self._shape = shape_for(threshold, making.size)
+        # Nobody reads this file after a crash.
+        self._database = sqlite3.connect("", isolation_level=None)
+        self._database.executescript(_SCHEMA)
+        self._database.execute("BEGIN")
+
+    def learn(self, records: Iterable[Record]) -> None:
+        """Take in the items of earlier runs, in the order in which they came."""
+        for record in records:
+            text = record.get(self._field)
+            if isinstance(text, str) and not record.get("near_duplicate_of"):
+                signature = self._signature(text)
+                if signature is not None:
+                    self._add(_url(record), signature)
+
+    def mark(self, item: Any) -> Any:
+        """Compare an item with those before it. Raises DropItem."""
+        if not is_item(item):
+            return item
+        adapter = ItemAdapter(item)
+        text = adapter.get(self._field)
+        signature = self._signature(text) if isinstance(text, str) else None
+        if signature is None:
+            return item
+        found = self._nearest(signature)
+        if found is None:
+            self._add(_url(adapter), signature)
+            return item
+        if self._stats is not None:
+            self._stats.inc_value("duplicates/items")
+        url, alike = found
+        if self._drops:
+            raise DropItem(f"near-duplicate of {url}", log_level="DEBUG")
+        # A class that has no such fields: then it is counted only.
+        with suppress(KeyError, AttributeError):
+            adapter["near_duplicate_of"], adapter["similarity"] = url, round(alike, 3)
+        return item
+
+    def close(self) -> None:
+        self._database.close()
+
+    def _signature(self, text: str) -> bytes | None:
+        return signature_of(text, **self._making._asdict())
+
+    def _nearest(self, signature: bytes) -> tuple[str | None, float] | None:
+        nearest: tuple[str | None, float] | None = None
+        most = self._threshold
+        marks = ",".join("?" * self._shape.bands)
+        # Of equal ones the first counts.
+        for url, other in self._database.execute(
+            "SELECT url, signature FROM items WHERE id IN (SELECT DISTINCT item FROM bands "  # noqa: S608
+            f"WHERE number IN ({marks}) LIMIT {_CANDIDATES}) ORDER BY id",
+            self._bands(signature),
+        ):
+            alike = similarity(signature, other, self._making.size)
+            if alike > most or (nearest is None and alike >= most):
+                nearest, most = (url, alike), alike
+        return nearest
+
+    def _add(self, url: str | None, signature: bytes) -> None:
+        cursor = self._database.execute(
+            "INSERT INTO items (url, signature) VALUES (?, ?)", (url, signature)
+        )
+        self._database.executemany(
+            "INSERT OR IGNORE INTO bands VALUES (?, ?)",
+            [(number, cursor.lastrowid) for number in self._bands(signature)],
+        )
+
+    def _bands(self, signature: bytes) -> list[int]:
+        (numbers,) = bands_of([signature], self._making.size, self._shape)
+        # The same values mean something else in another band; SQLite's integers have a sign.
+        return [
+            ((int(number) ^ (band * 0x9E3779B97F4A7C15)) & 0x7FFF_FFFF_FFFF_FFFF)
+            for band, number in enumerate(numbers)
+        ]
+
+
+def _url(item: Any) -> str | None:
+    url = item.get("url")
+    return url if isinstance(url, str) else None

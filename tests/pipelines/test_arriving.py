@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from scrapy import Field, Item
+from scrapy.exceptions import DropItem
+
+from crawlproject.pipelines.arriving import Arriving
+from crawlproject.pipelines.duplicates import Making
+
+TEXT = [f"word{number}" for number in range(400)]
+NEAR = " ".join(["new", *TEXT[1:]])
+OTHER = " ".join(reversed(TEXT))
+
+
+class Product(Item):
+    url = Field()
+    text = Field()
+
+
+@dataclass
+class Article:
+    url: str
+    text: str
+    near_duplicate_of: str | None = None
+    similarity: float | None = None
+
+
+def arriving(**options: Any) -> Arriving:
+    return Arriving(Making(), **{"field": "text", "threshold": 0.9, "drops": False, **options})
+
+
+def test_an_item_is_marked_by_the_first_that_is_alike() -> None:
+    index = arriving()
+    assert "near_duplicate_of" not in index.mark({"url": "a", "text": " ".join(TEXT)})
+    assert "near_duplicate_of" not in index.mark({"url": "b", "text": OTHER})
+    marked = index.mark({"url": "c", "text": NEAR})
+    assert marked["near_duplicate_of"] == "a"
+    assert 0.9 <= marked["similarity"] < 1
+    # Not of the one between.
+    assert index.mark({"url": "d", "text": NEAR})["near_duplicate_of"] == "a"
+
+
+def test_any_kind_of_item_is_compared() -> None:
+    index = arriving()
+    index.mark(Product(url="a", text=OTHER))
+    assert index.mark(Article("b", OTHER)).near_duplicate_of == "a"
+    # It has no field for the mark.
+    assert dict(index.mark(Product(url="c", text=OTHER))) == {"url": "c", "text": OTHER}
+
+
+def test_what_has_no_text_is_left_alone() -> None:
+    index = arriving(drops=True)
+    for item in ({"url": "a"}, {"text": 3}, {"text": "too short"}, "no item", None):
+        assert index.mark(item) is item
+        assert index.mark(item) is item
+
+
+def test_duplicates_are_dropped_on_demand() -> None:
+    index = arriving(drops=True)
+    index.mark({"url": "a", "text": OTHER})
+    with pytest.raises(DropItem, match="near-duplicate of a"):
+        index.mark({"url": "b", "text": OTHER})
+
+
+def test_items_of_earlier_runs_come_first() -> None:
+    index = arriving()
+    index.learn([{"url": "a", "text": OTHER}, {"url": "b"}, {"url": "c", "near_duplicate_of": "a"}])
+    assert index.mark({"url": "d", "text": OTHER})["near_duplicate_of"] == "a"
