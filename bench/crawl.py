@@ -20,6 +20,7 @@ from bench.options import OneLineParser, count
 from bench.report import Report
 from bench.server import NoServer, Served, serve
 from bench.site import ALONE, Site
+from bench.steps import step_costs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,6 +97,7 @@ def _compare(pages: int, repeat: int, server: str) -> Report:
             for crawler in (STOCK, OURS)
         },
         differences=found,
+        steps=step_costs(site),
     )
 
 

@@ -30,6 +30,8 @@ class Report:
     runs: dict[str, list[Cost]]
     results: dict[str, Result]
     differences: list[str]
+    # Milliseconds of CPU a page, by what is done with it.
+    steps: dict[str, float]
 
     @property
     def ratio(self) -> float | None:
@@ -55,6 +57,7 @@ class Report:
             "ratio_with_start_up": self.ratio_with_start_up,
             "same_pages": not self.differences,
             "differences": self.differences,
+            "cpu_ms_a_page_by_step": self.steps,
             "machine": {
                 "cpu_count": os.cpu_count(),
                 "processor": platform.machine(),
@@ -114,6 +117,8 @@ class Report:
             console.print(f"Served by {self.served.server}, {self.served.note}.", markup=False)
         console.print(f"ours / stock: {_figure(self.ratio, 1)} × pages per CPU-second")
         console.print(f"with start-up: {_figure(self.ratio_with_start_up, 1)} ×")
+        steps = ", ".join(f"{name} {cost:.3f}" for name, cost in self.steps.items())
+        console.print(f"CPU ms a page, of ours: {steps}; the rest is fetch, frontier, outputs.")
         for difference in self.differences:
             console.print(f"error: not the same pages: {difference}", markup=False)
 

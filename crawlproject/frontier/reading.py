@@ -9,7 +9,6 @@ import json
 import sqlite3
 from array import array
 from datetime import datetime
-from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -56,7 +55,8 @@ class Answer(NamedTuple):
 class Reader:
     def __init__(self, database: sqlite3.Connection) -> None:
         self.database = database
-        self.url_of = lru_cache(maxsize=_URLS)(self._url_of)
+        self._urls = _Urls(database)
+        self.url_of = self._urls.__getitem__
 
     def count_pages(self) -> int:
         (number,) = self.database.execute(
@@ -184,7 +184,8 @@ class Reader:
     def links_of(self, packed: bytes) -> list[str]:
         links = array("I")
         links.frombytes(packed)
-        return [self.url_of(link >> 1) for link in links]
+        urls = self._urls
+        return [urls[link >> 1] for link in links]
 
     def sources(self, node: Node) -> list[Node]:
         """The URLs that redirect to this one."""
@@ -230,11 +231,21 @@ class Reader:
         ).fetchone()
         return depth, self.url_of(number)
 
-    def _url_of(self, number: int) -> str:
-        row = self.database.execute("SELECT url FROM urls WHERE id = ?", (number,)).fetchone()
+
+class _Urls(dict[int, str]):
+    """URLs by id, as far as they are asked for, and not too many of them."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+
+    def __missing__(self, number: int) -> str:
+        row = self._database.execute("SELECT url FROM urls WHERE id = ?", (number,)).fetchone()
         if row is None:
             raise sqlite3.DatabaseError(f"no URL has the number {number}")
-        return str(row[0])
+        if len(self) >= _URLS:
+            self.clear()
+        url = self[number] = str(row[0])
+        return url
 
 
 def _record(text: str) -> Record:
