@@ -71,6 +71,9 @@ class Ending:
     files: list[File] = field(default_factory=list)
     limits: Limits = field(default_factory=Limits)
     dropped: int = 0
+    # Pages that are duplicates of others, and near-duplicates.
+    exact: int = 0
+    near: int = 0
     exceptions: int = 0
     earlier: Earlier | None = None
     # The crawl directory, if it lasts.
@@ -95,7 +98,12 @@ def _share(ending: Ending) -> str:
 
 def notes(ending: Ending) -> list[str]:
     """What a reader must know besides: why it ended early, what is missing."""
-    candidates = [_volume(ending), _continuation(ending.earlier), _early_end(ending)]
+    candidates = [
+        _volume(ending),
+        _copies(ending),
+        _continuation(ending.earlier),
+        _early_end(ending),
+    ]
     if ending.dropped:
         candidates.append(f"{plural(ending.dropped, 'item')} more dropped by a pipeline.")
     if ending.exceptions:
@@ -208,6 +216,18 @@ def _volume(ending: Ending) -> str | None:
     pages = tally.pages - (ending.earlier.pages if ending.earlier else 0)
     rate = f", {pages / ending.seconds:,.1f} pages/s" if ending.seconds and pages > 0 else ""
     return f"{size(tally.bytes)}{rate}."
+
+
+def _copies(ending: Ending) -> str | None:
+    """How many pages are duplicates: of all of them, those of one kind have a whole sentence."""
+    exact, near = ending.exact, ending.near
+    have = "has" if (exact or near) == 1 else "have"
+    if exact and near:
+        return f"{plural(exact, 'page')} {have} the body of another, {near:,} almost its text."
+    if exact or near:
+        what = "the body" if exact else "almost the text"
+        return f"{plural(exact or near, 'page')} {have} {what} of another."
+    return None
 
 
 def _continuation(earlier: Earlier | None) -> str | None:

@@ -116,6 +116,8 @@ class Summary:
             limits=self._limits,
             directory=self._crawler.settings["JOBDIR"] or None,
             dropped=stats.get_value("item_dropped_count", 0),
+            exact=stats.get_value("duplicates/exact", 0),
+            near=stats.get_value("duplicates/near", 0),
             exceptions=stats.get_value("spider_exceptions/count", 0),
         )
         if (frontier := self._frontier()) is not None:

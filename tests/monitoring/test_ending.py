@@ -242,3 +242,17 @@ def test_durations(seconds: float, text: str) -> None:
 )
 def test_sizes(count: int, text: str) -> None:
     assert size(count) == text
+
+
+@pytest.mark.parametrize(
+    ("exact", "near", "sentence"),
+    [
+        (0, 0, None),
+        (1, 0, "1 page has the body of another."),
+        (0, 2, "2 pages have almost the text of another."),
+        (3, 1, "3 pages have the body of another, 1 almost its text."),
+    ],
+)
+def test_duplicates_are_counted_in_a_sentence(exact: int, near: int, sentence: str | None) -> None:
+    said = notes(Ending([SEED], exact=exact, near=near))
+    assert said == ([sentence] if sentence else [])
