@@ -14,9 +14,9 @@ links too, and keys have a fixed order:
 
 ``url``, ``status_code`` (null: no answer), ``depth``, ``links``; then, where there is
 something to say: ``error``, ``content_type``, ``bytes``, ``title``, ``referrer``,
-``redirected_from``, ``noindex``, ``canonical``, ``last_modified``, and the fields that a
-team has added, by name. ``fetch_ms`` and ``fetched_at`` differ from crawl to crawl, so
-they are left out unless asked for.
+``redirected_from``, ``noindex``, ``rendered``, ``canonical``, ``last_modified``, and the
+fields that a team has added, by name. ``fetch_ms`` and ``fetched_at`` differ from crawl to
+crawl, so they are left out unless asked for.
 
 - ``seed`` is a list when there are several, null when there is none.
 - The feed option ``fields`` chooses the keys of a page, in that order (the url first);
@@ -53,12 +53,13 @@ KEY_ORDER = (
     "referrer",
     "redirected_from",
     "noindex",
+    "rendered",
     "canonical",
     "last_modified",
 )
 _DIFFERS_EACH_TIME = ("fetch_ms", "fetched_at")
 _KNOWN = frozenset((*KEY_ORDER, *_DIFFERS_EACH_TIME))
-_SAID_WHEN_TRUE = frozenset(("error", "redirected_from", "noindex"))
+_SAID_WHEN_TRUE = frozenset(("error", "redirected_from", "noindex", "rendered"))
 
 
 class SitemapJsonExporter(SortedPagesExporter):

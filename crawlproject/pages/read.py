@@ -10,6 +10,7 @@ from scrapy.http import HtmlResponse
 
 from crawlproject.frontier.leases import FETCH_MS
 from crawlproject.items import Page
+from crawlproject.render import RENDERED
 from crawlproject.urls.canonical import NotCrawlable
 from crawlproject.urls.directives import robots_directives
 from crawlproject.urls.document import base_url, telling
@@ -66,6 +67,7 @@ def read_page(
         page.error = f"unexpected status {response.status}"
     elif is_readable(response):
         page.links = links
+        page.rendered = RENDERED in response.flags
         page.title = _title(response)
         page.noindex = "noindex" in robots_directives(response, token)
         page.canonical = _canonical(response, lease.url, canonicalize)
