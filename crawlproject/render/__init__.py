@@ -8,3 +8,5 @@ the crawl's own fetch, with its limits, and is part of the page's turn at its ho
 
 # The flag of a response that scripts have had a part in.
 RENDERED = "rendered"
+# Why a crawl ends whose browser does not start.
+NO_BROWSER = "browser"

@@ -5,7 +5,7 @@ the host's delay counts from the end of all. Who waits for a place in the browse
 as a request under way.
 
 Meta keys read: ``lease``; written: ``fetch_started`` (later by the wait), ``fetch_ended`` (not for
-what was rendered). Flags of a response: ``rendered``.
+what was rendered), ``max_retry_times``. Flags of a response: ``rendered``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, cast
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import DownloadTimeoutError, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.utils.misc import build_from_crawler
 
@@ -24,7 +24,7 @@ from crawlproject.frontier.leases import FETCH_ENDED, FETCH_STARTED
 from crawlproject.politeness.downloader import GatedDownloader
 from crawlproject.politeness.handler import PatientDownloadHandler
 from crawlproject.render import RENDERED
-from crawlproject.render.renderer import renderer_of
+from crawlproject.render.renderer import NotNow, renderer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,8 +53,13 @@ class RenderingDownloadHandler(PatientDownloadHandler):
             return response
         # The end of the answer is not the end of the turn.
         request.meta.pop(FETCH_ENDED, None)
-        with self._aside():
-            html = await self._renderer.render(response, _clock(request))
+        try:
+            with self._aside():
+                html = await self._renderer.render(response, _clock(request))
+        except NotNow as reason:
+            # Whose time has not come is not given up for it, as often as that may happen.
+            request.meta["max_retry_times"] = request.meta.get("retry_times", 0) + 1
+            raise DownloadTimeoutError(str(reason)) from None
         return response if html is None else _shown(response, html)
 
     @contextmanager

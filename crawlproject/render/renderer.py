@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from playwright.async_api import Error
-from scrapy.exceptions import DownloadFailedError, DownloadTimeoutError
 
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.deadline import Deadline
-from crawlproject.frontier.engine import stop
+from crawlproject.frontier.engine import is_closing, stop
+from crawlproject.render import NO_BROWSER
 from crawlproject.render.browser import Browser, CannotStart
 from crawlproject.render.install import ALWAYS
 from crawlproject.render.scripted import is_scripted
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What a crawl ends with when its browser does not start.
-NO_BROWSER = "browser"
+
+class NotNow(Exception):
+    """Nothing is wrong with the page: it is to be fetched again when the crawl goes on."""
 
 
 class Renderer:
@@ -102,7 +103,7 @@ class Renderer:
         return True
 
     async def render(self, response: Response, begun: Callable[[], None]) -> str | None:
-        """What scripts make of a page; None: it stays as it is."""
+        """What scripts make of a page; None: it stays as it is. May raise NotNow."""
         try:
             # The second time without neighbours.
             for slot in (self._slots.one, self._slots.all):
@@ -120,12 +121,12 @@ class Renderer:
         except TimeoutError:
             if self._deadline.timeout() < self._seconds:
                 # It is not the page that had no time, but the crawl, which is about to end.
-                raise DownloadTimeoutError("the crawl's time is up") from None
+                raise NotNow("the crawl's time is up") from None
             self._give_up(response, "timeout")
             return None
         except CannotStart as error:
             self._stop(error)
-            raise DownloadFailedError(str(error)) from None
+            raise NotNow("there is no browser") from None
         self._give_up(response, "browser_crashed")
         return None
 
@@ -136,6 +137,8 @@ class Renderer:
         begun: Callable[[], None],
     ) -> str:
         async with slot:
+            if is_closing(self._crawler):
+                raise NotNow("the crawl ends")
             begun()
             await self._browser.start()
             visit = Visit(
