@@ -58,7 +58,7 @@ def browser_path(settings: BaseSettings) -> str | None:
     if any(settings.get(name) for name in _ELSEWHERE):
         return None
     if path := settings["RENDER_BROWSER_PATH"]:
-        found = shutil.which(Path(str(path)).expanduser())
+        found = shutil.which(str(Path(str(path)).expanduser()))
         if found is None:
             raise BadArgument("RENDER_BROWSER_PATH", f"{str(path)!r} is no program")
         return found

@@ -31,8 +31,6 @@ _ENOUGH_WORDS = 50
 _ENOUGH_LINKS = 6
 # What may stand in the place of an application until it is there: 'Loading, please wait …'
 _FEW_WORDS = 6
-# Characters of a long one.
-_LONG_WORD = 8
 # Characters of a script that are looked at: what leads elsewhere says so early.
 _BEGINNING = 4096
 
@@ -51,6 +49,8 @@ _UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title"}
 _SCRIPT_TYPES = re.compile(r"$|module$|(text|application)/(x-)?(java|ecma)script", re.IGNORECASE)
 _ASKS = re.compile(r"java\s?script", re.IGNORECASE)
 _LEADS = re.compile(r"\blocation(\.href)?\s*=[^=]|\blocation\.(replace|assign)\s*\(")
+# Thai and its neighbours, Japanese and Chinese have no spaces between words, which are short.
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 _NO_PAGE = ("#", "javascript:", "mailto:", "tel:", "data:")
 
 
@@ -130,9 +130,7 @@ def _count_words(root: LexborNode, enough: int) -> int:
 
 
 def _words(text: str) -> int:
-    words = text.split()
-    # Chinese, Japanese and Thai have no spaces between them.
-    return max(len(words), sum(map(len, words)) // _LONG_WORD)
+    return len(text.split()) + len(_UNSPACED.findall(text)) // 2
 
 
 def _is_empty(place: LexborNode) -> bool:
