@@ -144,7 +144,7 @@ class Renderer:
             visit = Visit(
                 response,
                 self._supply,
-                self._stats.inc_value,
+                self._stats,
                 seconds=self._deadline.timeout(),
                 max_requests=self._max_requests,
                 max_bytes=self._max_bytes,

@@ -6,7 +6,7 @@ refused: pictures, films, fonts, frames, beacons, sockets, other methods than GE
 and more than RENDER_MAX_REQUESTS requests. A page that wants to be elsewhere stays: where it
 wanted to go is noted, and becomes a ``<meta http-equiv=refresh>``, which is a link.
 
-Stats: ``render/refused/<kind>``.
+Stats: ``render/refused/<why>``.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from crawlproject.render.supply import Wish
 from crawlproject.urls.canonical import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
 
     from playwright.async_api import Page, Route, WebSocketRoute
     from playwright.async_api import Request as Asked
     from scrapy import Request
     from scrapy.http import Response
+    from scrapy.statscollectors import StatsCollector
 
     from crawlproject.render.supply import Supply
 
@@ -77,7 +78,7 @@ class Visit:
         self,
         response: Response,
         supply: Supply,
-        count: Callable[[str], None],
+        stats: StatsCollector,
         *,
         seconds: float,
         max_requests: int,
@@ -87,7 +88,7 @@ class Visit:
         self.seconds = seconds
         self._response = response
         self._supply = supply
-        self._count = count
+        self._stats = stats
         self._requests_left = max_requests or None
         self._max_bytes = max_bytes
         # Whether the browser has its document.
@@ -223,7 +224,7 @@ class Visit:
             return answer
 
     async def _refuse(self, route: Route, why: str) -> None:
-        self._count(f"render/refused/{why}")
+        self._stats.inc_value(f"render/refused/{why}")
         # By this word, a page that wants to be elsewhere stays where it is.
         await route.abort("aborted")
 

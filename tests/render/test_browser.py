@@ -84,9 +84,8 @@ def test_a_killed_crawl_leaves_no_browser_behind_and_goes_on(
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_ends_the_browser_too(site: SiteFactory, tmp_path: Path, times: int) -> None:
     server = site(WAITING)
-    options = ("-a", f"seed={server.url()}", "-a", "render=auto", "-L", "INFO")
-    options += ("-s", "RENDER_TIMEOUT_SECONDS=4")
-    with CrawlProcess(tmp_path, *options) as crawl:
+    options = ["-a", f"seed={server.url()}", "-a", "render=auto", "-L", "INFO"]
+    with CrawlProcess(tmp_path, *options, "-s", "RENDER_TIMEOUT_SECONDS=4") as crawl:
         crawl.until(asks_for(server, "/api/"))
         started = descendants(crawl.pid)
         os.killpg(crawl.pid, signal.SIGINT)
