@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # Sourced by ./scripts/test.
 
-# chromium: there is a Chromium for the tests of rendering. It is installed where that may be done
-# without a question (Debian, as root or by sudo); else CHROMIUM_MISSING says why it is not, and
+# need_chromium: there is a Chromium for the tests of rendering. It is installed where that may be
+# done without a question (Debian, as root or by sudo); else CHROMIUM_MISSING says why it is not, and
 # the tests that need it say so.
-chromium() {
+need_chromium() {
     local name as_root=()
     for name in chromium chromium-browser google-chrome google-chrome-stable chrome; do
         command -v "$name" >/dev/null 2>&1 && return
