@@ -45,6 +45,8 @@ class Page:
     redirected_from: list[str] = field(default_factory=list)
     # The page asks search engines to leave it out (meta robots or X-Robots-Tag).
     noindex: bool = False
+    # Links, title and text are what scripts have made of the page.
+    rendered: bool = False
     # rel=canonical, where it names another page.
     canonical: str | None = None
     last_modified: str | None = None

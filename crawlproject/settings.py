@@ -118,6 +118,15 @@ TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 # One page makes one item, and Scrapy starts this many tasks for each response.
 CONCURRENT_ITEMS = 1
 
+# --- render: pages that are made by scripts (see requirements-render.txt)
+
+RENDER_MODE = "never"  # or auto: those that are empty without scripts; or always: all HTML pages
+RENDER_MAX_PAGES = 0  # that are rendered, at most; 0: no limit
+RENDER_CONCURRENCY = 2  # pages in the browser at once
+RENDER_TIMEOUT_SECONDS = 20.0  # for one page, besides its fetch; then it stays as it was fetched
+RENDER_MAX_REQUESTS = 100  # that a page's scripts may send, at most; 0: no limit
+RENDER_BROWSER_PATH: str | None = None  # a Chromium; by default the one that is installed
+
 # --- pages: what is read of a page
 
 PAGES_HEADING_LEVELS = 2  # 1 to 6: which headings are recorded; 0: none

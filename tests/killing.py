@@ -103,6 +103,10 @@ class CrawlProcess:
         if self._process.poll() is None:
             self.kill()
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait for something to happen while the crawl runs."""
         deadline = time.monotonic() + _PATIENCE

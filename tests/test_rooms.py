@@ -16,6 +16,7 @@ ROOMS = (
     "scope",
     "frontier",
     "politeness",
+    "render",
     "pages",
     "pipelines",
     "exports",

@@ -37,6 +37,7 @@ def crawl(
     http_get: Callable[[str], Any] | None = None,
     extract_links: Callable[[Any, str], Iterable[str]] | None = None,
     is_allowed: Callable[[str], bool] | None = None,
+    render: str = "never",
 ) -> list[tuple[str, int, Any]]:
     """Crawl from a URL; the pages that were fetched as (url, depth, content), breadth first.
 
@@ -48,6 +49,7 @@ def crawl(
     ``http_get(url)``: the content, or None when there is none; no network is touched then.
     ``extract_links(content, base)``: URLs, relative ones too.
     ``is_allowed(url)``: asked once before a page is fetched, in place of robots.txt.
+    ``render``: 'auto' shows pages that are made by scripts to a browser, 'always' all pages.
     """
     arguments = locals()
     from crawlproject.api.order import breadth_first
@@ -74,6 +76,7 @@ def crawl_pages(
     http_get: Callable[[str], Any] | None = None,
     extract_links: Callable[[Any, str], Iterable[str]] | None = None,
     is_allowed: Callable[[str], bool] | None = None,
+    render: str = "never",
 ) -> Iterator[Page]:
     """Crawl from a URL; every Page as it arrives, failed ones too. Arguments as ``crawl``.
 

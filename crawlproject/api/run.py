@@ -43,6 +43,7 @@ _ARGUMENTS = {
     "DOWNLOAD_DELAY": "per_host_delay_s",
     "SCOPE_ALLOW": "allow_domains",
     "FRONTIER_CAPACITY": "frontier_capacity",
+    "RENDER_MODE": "render",
 }
 
 
@@ -60,6 +61,7 @@ class Options:
     http_get: Callable[[str], Any] | None
     extract_links: Callable[[Any, str], Iterable[str]] | None
     is_allowed: Callable[[str], bool] | None
+    render: str
 
 
 class Result(NamedTuple):
@@ -225,6 +227,7 @@ def _settings(options: Options) -> Settings:
         "DOWNLOAD_DELAY": options.per_host_delay_s,
         "SCOPE_ALLOW": [allowed] if isinstance(allowed, str) else list(allowed),
         "FRONTIER_CAPACITY": options.frontier_capacity,
+        "RENDER_MODE": options.render,
         "MONITORING_PROGRESS": False,
         "MONITORING_SUMMARY": False,
         "STATS_DUMP": False,

@@ -40,6 +40,7 @@ from crawlproject.frontier import frontier_of
 from crawlproject.frontier.leases import check_wiring
 from crawlproject.frontier.opening import check_crawl_directory
 from crawlproject.pipelines.places import check_store
+from crawlproject.render import NO_BROWSER
 from crawlproject.spiders.arguments import ARGUMENTS
 from crawlproject.spiders.values import log_level
 from crawlproject.wiring import Wiring
@@ -179,6 +180,9 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:
             "; the same command goes on from what is there" if crawler.settings["JOBDIR"] else ""
         )
         complain(f"the crawl directory can't be used: {problem}. No output was written{goes_on}")
+        return 1
+    if stats["finish_reason"] == NO_BROWSER:
+        complain("the browser can't be started: the line above says why. Nothing is lost")
         return 1
     feeds = crawler.get_extension(Feeds)
     if feeds is not None and feeds.failures:

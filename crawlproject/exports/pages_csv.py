@@ -5,7 +5,7 @@ page has), ``depth``, ``error``, ``content_type``, ``title``, ``referrer``,
 ``redirected_from`` (space between), ``noindex`` (true, false), ``canonical``,
 ``last_modified``, ``fetched_at``, ``nofollow``, ``description``, ``language``, ``h1`` (the
 first), ``word_count``, ``content_hash``, ``duplicate_of``, ``near_duplicate_of``,
-``similarity``; then the fields that a team has added, by name: single
+``similarity``, ``rendered``; then the fields that a team has added, by name: single
 values, and lists of them with a space between. What is unknown is an empty cell.
 
 - Cells that a spreadsheet would run as a formula are defused (see ``cells``).
@@ -54,6 +54,7 @@ COLUMNS = (
     "duplicate_of",
     "near_duplicate_of",
     "similarity",
+    "rendered",
 )
 # Lists and nested values: they can be asked for by name.
 _NO_COLUMNS = ("links", "alternates", "headings", "images", "media", "open_graph")

@@ -14,7 +14,7 @@ links too, and keys have a fixed order:
 
 ``url``, ``status_code`` (null: no answer), ``depth``, ``links``; then, where there is
 something to say: ``error``, ``content_type``, ``bytes``, ``title``, ``referrer``,
-``redirected_from``, ``noindex``, ``canonical``, ``last_modified``, ``nofollow``,
+``redirected_from``, ``noindex``, ``rendered``, ``canonical``, ``last_modified``, ``nofollow``,
 ``description``, ``language``, ``alternates``, ``headings``, ``word_count``, ``images``,
 ``media``, ``open_graph``, ``structured_data``, ``content_hash``, ``duplicate_of``,
 ``near_duplicate_of``, ``similarity``, and the fields that a team has added, by name.
@@ -56,6 +56,7 @@ KEY_ORDER = (
     "referrer",
     "redirected_from",
     "noindex",
+    "rendered",
     "canonical",
     "last_modified",
     "nofollow",
@@ -77,7 +78,7 @@ _DIFFERS_EACH_TIME = ("fetch_ms", "fetched_at")
 _KNOWN = frozenset((*KEY_ORDER, *_DIFFERS_EACH_TIME))
 _SAID_WHEN_TRUE = frozenset(
     (
-        *("error", "redirected_from", "noindex", "nofollow", "alternates", "headings"),
+        *("error", "redirected_from", "noindex", "rendered", "nofollow", "alternates", "headings"),
         *("images", "media", "open_graph", "structured_data"),
     )
 )

@@ -35,6 +35,12 @@ def stop(crawler: Crawler, reason: str) -> None:
     _schedule_coro(crawler.engine.close_spider_async(reason=reason))
 
 
+def is_closing(crawler: Crawler) -> bool:
+    """Whether the crawl is about to end: nothing new is begun."""
+    slot = crawler.engine._slot
+    return slot is None or slot.closing is not None
+
+
 def wake(crawler: Crawler) -> None:
     """Make the engine ask the scheduler again.
 

@@ -64,6 +64,14 @@ class Reader:
         ).fetchone()
         return int(number)
 
+    def count_rendered(self) -> int:
+        """How many pages a browser has shown."""
+        (number,) = self.database.execute(
+            "SELECT count(*) FROM pages WHERE record LIKE '%\"rendered\": true%'"
+            " AND json_extract(record, '$.rendered')"
+        ).fetchone()
+        return int(number)
+
     def count_others(self) -> int:
         """How many items are no pages."""
         (number,) = self.database.execute(

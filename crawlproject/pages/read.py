@@ -14,6 +14,7 @@ from crawlproject.pages.content import ContentReader
 from crawlproject.pages.structured import structured_data
 from crawlproject.pages.text import main_text
 from crawlproject.pages.words import word_hashes
+from crawlproject.render import RENDERED
 from crawlproject.urls.directives import robots_directives
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class PageReader:
         page = answer_of(response, lease)
         if page.error is None and is_readable(response):
             page.links = links
+            page.rendered = RENDERED in response.flags
             directives = robots_directives(response, self._token)
             page.noindex, page.nofollow = "noindex" in directives, "nofollow" in directives
             self._content.read(response, page)

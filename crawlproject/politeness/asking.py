@@ -164,6 +164,7 @@ class RobotsAsker:
     async def _download(self, url: str, host: str) -> Response:
         meta = {
             TURN: host,
+            _RECEIVED: 0,
             "dont_retry": True,
             "download_slot": host,
             "download_timeout": self._deadline.timeout(),
@@ -184,9 +185,9 @@ class RobotsAsker:
 
     def _stop_when_enough(self, data: bytes, request: Request) -> None:
         """A robots.txt that never ends is as good as one that ends here."""
-        if TURN not in request.meta:
+        if _RECEIVED not in request.meta:
             return
-        received = request.meta[_RECEIVED] = request.meta.get(_RECEIVED, 0) + len(data)
+        received = request.meta[_RECEIVED] = request.meta[_RECEIVED] + len(data)
         if received > self._max_bytes:
             raise StopDownload(fail=False)
 

@@ -80,15 +80,18 @@ class GatedDownloader(Downloader):
         self.middleware = _Middlewares(*self.middleware.middlewares, crawler=crawler)
         # Who stands in line.
         self._answered: deque[asyncio.Future[None]] = deque()
+        # Answers that wait for something else than to be read.
+        self.aside = 0
 
     @property
     def under_way(self) -> int:
         """Requests that were sent, or are about to be, and whose answer is not in line."""
-        return len(self.active) - len(self._answered)
+        return len(self.active) - len(self._answered) - self.aside
 
     def needs_backout(self) -> bool:
         most = self.total_concurrency
-        return most > 0 and (self.under_way >= most or len(self._answered) >= _LINE * most)
+        in_line = len(self._answered) + self.aside
+        return most > 0 and (self.under_way >= most or in_line >= _LINE * most)
 
     def fetch_async(self, request: Request) -> Coroutine[Any, Any, Response | Request]:
         """As ``fetch``. It counts as active from now on, also before it is waited for."""

@@ -114,13 +114,14 @@ class Scope:
         return () if url in self._seeds else self._traps.budgets(url)
 
     def _judge_host(self, host: str) -> str | None:
-        if not self._has_host(host):
+        if not self.has_host(host):
             return OFFSITE
         if not self.allows_internal and is_internal(host):
             return INTERNAL
         return None
 
-    def _has_host(self, host: str) -> bool:
+    def has_host(self, host: str) -> bool:
+        """Whether the seeds, or what was allowed, reach as far as a host."""
         if self._mode is Mode.ANY:
             return True
         reach = registered_domain(host) if self._mode is Mode.DOMAIN else host

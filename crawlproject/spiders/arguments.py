@@ -15,6 +15,8 @@ from crawlproject.errors import BadArgument
 from crawlproject.frontier.opening import DOMAIN, HOSTNAME
 from crawlproject.pages.structured import SYNTAXES
 from crawlproject.pipelines.duplicates import DROP, MARK
+from crawlproject.render import install as render
+from crawlproject.render.install import MODES
 from crawlproject.scope.domains import registered_domain
 from crawlproject.scope.internal import is_loopback
 from crawlproject.spiders import values
@@ -77,6 +79,9 @@ ARGUMENTS: dict[str, Argument] = {
     ),
     "workers": Argument("CONCURRENT_REQUESTS", values.whole_number(1), "in flight in all (32)"),
     "user_agent": Argument("USER_AGENT", values.text, "who asks: 'acme/1 (+https://acme.example)'"),
+    "render": Argument(
+        "RENDER_MODE", values.one_of(*MODES), "never (default), auto: pages made by scripts; always"
+    ),
     "respect_nofollow": Argument("URLS_RESPECT_NOFOLLOW", values.yes_or_no, "yes (default) or no"),
 }
 
@@ -106,19 +111,19 @@ _OTHER_SETTINGS: dict[str, Argument] = {
             "POLITENESS_ROBOTS_MAX_BYTES SCOPE_MAX_PAGES_PER_HOST SCOPE_MAX_PAGES_PER_PREFIX "
             "SCOPE_MAX_REPEATED_SEGMENTS SCOPE_MAX_QUERY_PARAMS CLOSESPIDER_PAGECOUNT "
             "CLOSESPIDER_ITEMCOUNT CLOSESPIDER_ERRORCOUNT DOWNLOAD_WARNSIZE DNSCACHE_SIZE "
-            "MEMUSAGE_LIMIT_MB MEMUSAGE_WARNING_MB",
+            "MEMUSAGE_LIMIT_MB MEMUSAGE_WARNING_MB RENDER_MAX_PAGES RENDER_MAX_REQUESTS",
         ),
         (
             values.whole_number(1),
             "POLITENESS_ROBOTS_ATTEMPTS FRONTIER_COMMIT_PAGES CONCURRENT_ITEMS "
-            "REACTOR_THREADPOOL_MAXSIZE DUPLICATES_MIN_WORDS",
+            "REACTOR_THREADPOOL_MAXSIZE DUPLICATES_MIN_WORDS RENDER_CONCURRENCY",
         ),
         (values.whole_number(0, 6), "PAGES_HEADING_LEVELS"),
         (values.whole_number(16, 1024), "DUPLICATES_PERMUTATIONS"),
         (values.whole_number(1, 50), "DUPLICATES_SHINGLE_WORDS"),
         (values.part, "DUPLICATES_THRESHOLD"),
         (values.one_of(MARK, DROP), "DUPLICATES_ACTION"),
-        (values.some_time, "DOWNLOAD_TIMEOUT"),
+        (values.some_time, "DOWNLOAD_TIMEOUT RENDER_TIMEOUT_SECONDS"),
         (values.encoding, "FEED_EXPORT_ENCODING"),
         (values.statuses, "RETRY_HTTP_CODES"),
         (values.one_of(HOSTNAME, DOMAIN), "POLITENESS_HOST"),
@@ -157,6 +162,7 @@ def apply(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
     settings.set("SEEDS", seeds, priority="cmdline")
     _keep_password_home(seeds, settings)
     _treat_hosts(settings)
+    render.prepare(settings)
     if settings.getbool("POLITENESS_FAST_LOOPBACK") and all(
         is_loopback(host_of(seed)) for seed in seeds
     ):

@@ -29,6 +29,7 @@ FULL = Page(
     canonical="https://a.example/c",
     last_modified="Sun, 06 Nov 1994 08:49:37 GMT",
     nofollow=True,
+    rendered=True,
     description="All of it",
     language="en",
     alternates={"de": "https://a.example/de"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from tests.site.fixture import Site
 
     SiteFactory = Callable[..., Site]
+
+_BASH = shutil.which("bash") or "/bin/bash"
 
 
 def run(*arguments: str, cwd: Path, script: str = "crawl") -> subprocess.CompletedProcess[str]:
@@ -151,3 +154,38 @@ def test_a_mistake_is_one_line(
     stderr = capsys.readouterr().err
     assert message in stderr
     assert stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("programs", "reason"),
+    [
+        ({"chromium": "exit 0"}, ""),
+        ({"id": "echo 1000"}, "no Chromium, and no apt-get to install it with"),
+        (
+            {"id": "echo 1000", "apt-get": "exit 0", "sudo": "exit 1"},
+            "no Chromium, and no right to install it: apt-get install chromium",
+        ),
+        (
+            {"id": "echo 0", "apt-get": "exit 100"},
+            "no Chromium, and apt-get could not install it",
+        ),
+        ({"id": "echo 0", "apt-get": "exit 0", "env": "exit 0"}, ""),
+        ({"id": "echo 1000", "apt-get": "exit 0", "sudo": "exit 0"}, ""),
+    ],
+)
+def test_a_browser_is_installed_where_that_may_be_done(
+    tmp_path: Path, programs: dict[str, str], reason: str
+) -> None:
+    for name, does in programs.items():
+        (tmp_path / name).write_text(f"#!{_BASH}\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    script = f'. "{PROJECT}/scripts/chromium.sh"; need_chromium; echo "${{CHROMIUM_MISSING:-}}"'
+    result = subprocess.run(
+        [_BASH, "-eu", "-c", script],
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout.strip() == reason
+    assert result.stderr.count("the tests of rendering are skipped") == bool(reason)

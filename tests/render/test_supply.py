@@ -1,0 +1,39 @@
+"""What a page's scripts get, and what is kept of it."""
+
+from __future__ import annotations
+
+from scrapy.http import Response
+
+from crawlproject.render.supply import Shelf
+
+
+def answer(size: int, status: int = 200, **headers: str) -> Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Response("http://a.example/x.js", status=status, body=b"x" * size, headers=named)
+
+
+def test_what_was_asked_for_last_is_kept_while_there_is_room() -> None:
+    shelf = Shelf(most_bytes=100, largest=60)
+    for url in "abc":
+        shelf.put(url, answer(40))
+    assert [shelf.get(url) is not None for url in "abc"] == [False, True, True]
+    shelf.get("b")
+    shelf.put("d", answer(40))
+    assert [shelf.get(url) is not None for url in "abcd"] == [False, True, False, True]
+
+
+def test_the_same_again_takes_the_place_of_the_old() -> None:
+    shelf = Shelf(most_bytes=100, largest=100)
+    for size in (60, 90, 100):
+        shelf.put("a", answer(size))
+    kept = shelf.get("a")
+    assert kept is not None
+    assert len(kept.body) == 100
+
+
+def test_errors_large_ones_and_what_is_not_to_be_stored_are_not_kept() -> None:
+    shelf = Shelf(most_bytes=100, largest=60)
+    shelf.put("error", answer(1, status=404))
+    shelf.put("large", answer(61))
+    shelf.put("private", answer(1, Cache_Control="private, No-Store"))
+    assert not any(map(shelf.get, ("error", "large", "private")))
