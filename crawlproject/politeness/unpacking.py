@@ -80,6 +80,15 @@ class Unpacking:
             body = b""
         return self._with(response, body)
 
+    def readable(self, request: Request, response: Response) -> Response | None:
+        """The answer unpacked, for who needs it before its time; None: it can't be."""
+        if "Content-Encoding" not in response.headers:
+            return response
+        try:
+            return self._with(response, self._unpacked(request, response))
+        except (CutShortError, TooLargeError, UnpackError):
+            return None
+
     def _unpacked(self, request: Request, response: Response) -> bytes:
         named = b",".join(response.headers.getlist("Content-Encoding")).decode("latin-1")
         encodings = [name.strip().lower() for name in named.split(",")]

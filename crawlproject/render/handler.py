@@ -11,9 +11,8 @@ what was rendered), ``max_retry_times``. Flags of a response: ``rendered``.
 from __future__ import annotations
 
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.exceptions import DownloadTimeoutError, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.utils.misc import build_from_crawler
@@ -23,6 +22,7 @@ from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_ENDED, FETCH_STARTED
 from crawlproject.politeness.downloader import GatedDownloader
 from crawlproject.politeness.handler import PatientDownloadHandler
+from crawlproject.politeness.unpacking import Unpacking
 from crawlproject.render import RENDERED
 from crawlproject.render.renderer import NotNow, renderer_of
 
@@ -38,17 +38,21 @@ class RenderingDownloadHandler(PatientDownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._renderer = renderer_of(crawler)
-        # A browser is given text. Scrapy's own finds nothing left to do then.
-        self._decoder: HttpCompressionMiddleware | None = None
+        # A browser is given text. The middleware finds nothing left to do then.
+        self._unpacking: Unpacking | None = None
         with suppress(NotConfigured):
-            self._decoder = build_from_crawler(HttpCompressionMiddleware, crawler)
+            self._unpacking = build_from_crawler(Unpacking, crawler)
 
     async def download_request(self, request: Request) -> Response:
         response = await super().download_request(request)
         if LEASE not in request.meta or request.method != "GET" or not _is_fine(response):
             return response
-        if self._decoder is not None:
-            response = cast("Response", self._decoder.process_response(request, response))
+        if self._unpacking is not None:
+            unpacked = self._unpacking.readable(request, response)
+            if unpacked is None:
+                # What is to be said of it, the middleware says.
+                return response
+            response = unpacked
         if not isinstance(response, HtmlResponse) or not self._renderer.wants(response):
             return response
         # The end of the answer is not the end of the turn.

@@ -92,7 +92,7 @@ def _is_refreshed(response: Response) -> bool:
     """Whether it leads elsewhere without scripts."""
     return any(
         (node.attributes.get("http-equiv") or "").strip().lower() == "refresh"
-        for _, node in telling(response, "meta")
+        for node in telling(response, "meta")
     )
 
 

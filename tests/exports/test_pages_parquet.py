@@ -70,7 +70,7 @@ def test_columns_have_types(tmp_path: Path) -> None:
         ([True, None, False], "bool", [True, None, False]),
         ([["a"], None, []], "list<element: string>", [["a"], None, []]),
         ([1, "a", None], "string", ["1", '"a"', None]),
-        ([{"a": 1}, [1], None], "string", ['{"a": 1}', "[1]", None]),
+        ([{"a": 1}, [1], None], "string", ['{"a":1}', "[1]", None]),
         ([2**70, None, 1], "string", [str(2**70), None, "1"]),
         (["\udc80", None, None], "string", ["\ufffd", None, None]),
         ([None, None, None], "string", [None, None, None]),
