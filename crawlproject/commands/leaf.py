@@ -10,6 +10,7 @@ from crawlproject.commands.times import clock, moment_of
 from crawlproject.exports.warc_text import request_line, status_line
 from crawlproject.failures import explain
 from crawlproject.frontier import clock as now
+from crawlproject.records import to_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +67,11 @@ def _facts(
         yield "body", _body(stored, problem, how_to_store)
     yield "depth", str(page["depth"])
     for name, value in page.items():
-        if name not in _SAID and value not in (None, [], {}, "", False):
+        if name in _SAID or value in (None, [], {}, "", False):
+            continue
+        if name == "headings":
+            yield from ((f"h{one['level']}", one["text"]) for one in value)
+        else:
             yield name.replace("_", " "), _text(value)
 
 
@@ -91,4 +96,5 @@ def _pairs(headers: list[list[str]]) -> list[tuple[str, str]]:
 def _text(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return " ".join(value)
-    return str(value)
+    # Nested as it is in the outputs.
+    return str(value) if isinstance(value, int | float | str) else to_text(value)
