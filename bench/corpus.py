@@ -118,14 +118,18 @@ def _lists(
     page: Callable[..., Document], site: int, tongue: Tongue, random: Random
 ) -> Iterator[Document]:
     """Pages that list others: with a summary of each, and without."""
-    title = tongue.tokens(random, 5)
-    items = [tongue.tokens(random, 26) for _ in range(25)]
+    factor = 1 if tongue.spaced else 2
+
+    def item(words: int = 26) -> list[str]:
+        return tongue.tokens(random, factor * words)
+
+    title, items = item(5), [item() for _ in range(25)]
     yield page(LIST, [title, *items])
     yield page(f"{LIST}, another date and session", [title, *items])
     yield page(f"{LIST}, another template", [title, *items], site + 1)
-    yield page(f"{LIST}, one more", [title, tongue.tokens(random, 26), *items[:-1]])
-    yield page(f"{LIST}, the next ones", [title, *(tongue.tokens(random, 26) for _ in items)])
-    yield page(f"{LIST} of links alone", [title, *(tongue.tokens(random, 5) for _ in items)])
+    yield page(f"{LIST}, one more", [title, item(), *items[:-1]])
+    yield page(f"{LIST}, the next ones", [title, *(item() for _ in items)])
+    yield page(f"{LIST} of links alone", [title, *(item(5) for _ in items)])
 
 
 def _short(

@@ -19,8 +19,8 @@ INLINE = frozenset(
         "small source span strike strong sub sup time tt u var wbr"
     ).split()
 )
-# … and those that end a line, but not a paragraph that is looked at.
-_WITHIN = INLINE | {"br", "hr"}
+# Elements that end a paragraph where there are no blocks.
+_BREAKS = frozenset({"br", "hr"})
 # Letters of a paragraph that is worth a look, and of one that weighs as much as a paragraph can.
 # In scripts that say more with one, fewer do.
 _LEAST, _MOST = 80.0, 400.0
@@ -83,11 +83,15 @@ def centre(body: LexborNode, text: str, patience: Patience) -> LexborNode:
 def _weighed(
     node: LexborNode, size: int, scale: float, patience: Patience, deepest: int
 ) -> _Block:
-    inner = []
+    inner: list[_Block] = []
     rest = size
+    paragraphs = 1
     if deepest:
         for child in node.iter():
-            if child.tag in _WITHIN:
+            tag = child.tag
+            if tag in _BREAKS:
+                paragraphs += 1
+            if tag in _BREAKS or tag in INLINE:
                 continue
             part = patience.size(child)
             if part is None:
@@ -96,7 +100,7 @@ def _weighed(
                 inner.append(_weighed(child, part, scale, patience, deepest - 1))
                 rest -= part
     if not inner:
-        return _Block(node, size, size * min(size, _MOST * scale), inner)
+        return _Block(node, size, size * min(size / paragraphs, _MOST * scale), inner)
     weight = sum(map(_weight, inner)) + rest * _LEAST * scale
     return _Block(node, size, weight, inner)
 

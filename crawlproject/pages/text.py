@@ -32,7 +32,7 @@ _NO_TEXT = (
     *("button", "select", "textarea", "nav", "footer", "aside", "menu", "dialog"),
 )
 # Blocks that may say what they are.
-_BLOCKS = ("div", "section", "ul", "ol", "table", "form", "header")
+_BLOCKS = ("div", "section", "ul", "ol", "table", "form")
 _MAIN_ROLE = "main"
 _ROLES = frozenset(
     {"navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "dialog"}
@@ -41,7 +41,7 @@ _HINT = (
     "nav|navbar|navigation|navi|menu|submenu|breadcrumbs?|sidebar|footer|masthead|topbar|toolbar|"
     "cookies?|consent|banner|adverts?|advertisement|promo|share|sharing|social|related|"
     "recommend(?:ed|ations)|newsletter|subscribe|pagination|pager|skip-links?|login|popup|modal|"
-    "copyright|legal|disclaimer|teasers?"
+    "copyright|legal|disclaimer|teasers?|meta|byline|dateline|timestamp"
 )
 # As a word of a name ('site-nav', 'nav__item'), or as the end of one ('siteNav').
 _IS_HINTED = re.compile(
@@ -52,7 +52,7 @@ _IS_HINTED = re.compile(
 _MOSTLY = 0.6
 # A block that has this part or more of all the text is not beside it, whatever it is called.
 _TOO_MUCH = 0.5
-# Of the body's text, for an <article> to be what the page is about …
+# Of the body's text, for an <article> without its headline to be what the page is about …
 _ENOUGH = 0.25
 # … and of its own, what others have: comments, teasers.
 _LESS = 0.5
@@ -79,9 +79,14 @@ def main_text(response: Response) -> MainText:
     if body is None:
         return MainText("", "")
     patience = Patience(4 * len(response.body) + 10_000)
-    root = _root(found, body, patience)
+    root = next(iter(found.named.get("main", ())), body)
     _remove(found.all(*_NO_TEXT))
-    _remove_hinted(found, root, patience, is_whole=root is body)
+    _remove_beside(found, root, patience, _BLOCKS)
+    if root is body:
+        root = _article(found, body, patience)
+    if root is body:
+        # That of an article has its headline.
+        _remove_beside(found, body, patience, ("header",))
     loose = _text(root)
     if not loose and root is not body:
         root, loose = body, _text(body)
@@ -97,16 +102,21 @@ def _text(node: LexborNode) -> str:
     return node.text(separator=" ", strip=True, skip_empty=True)
 
 
-def _root(found: Survey, body: LexborNode, patience: Patience) -> LexborNode:
-    for node in found.named.get("main", ()):
-        return node
-    articles = found.named.get("article")
-    if articles:
-        sizes = [patience.size(article) or 0 for article in articles]
-        size, *others = sorted(sizes, reverse=True)
-        is_longest = not others or others[0] <= _LESS * size
-        if is_longest and size >= _ENOUGH * len(body.text(strip=True)):
-            return articles[sizes.index(size)]
+def _article(found: Survey, body: LexborNode, patience: Patience) -> LexborNode:
+    """The article that is what the page is about, or the body."""
+    articles = found.named.get("article", [])
+    if len(articles) > 1:
+        articles = [article for article in articles if _is_inside(article, body)]
+    if not articles:
+        return body
+    sizes = [patience.size(article) or 0 for article in articles]
+    size, *others = sorted(sizes, reverse=True)
+    if others and others[0] > _LESS * size:
+        return body
+    article = articles[sizes.index(size)]
+    has_headline = any(_is_inside(node, article) for node in found.named.get("h1", ())[:1])
+    if has_headline or size >= _ENOUGH * len(body.text(strip=True)):
+        return article
     return body
 
 
@@ -117,12 +127,14 @@ def _remove(nodes: Iterable[LexborNode]) -> None:
             node.replace_with(" ")
 
 
-def _remove_hinted(found: Survey, root: LexborNode, patience: Patience, *, is_whole: bool) -> None:
+def _remove_beside(
+    found: Survey, root: LexborNode, patience: Patience, names: tuple[str, ...]
+) -> None:
+    """Remove blocks that are not of the page's text, by what they call themselves."""
     most = -1.0
-    for name in _BLOCKS:
+    for name in names:
         for node in found.named.get(name, ()):
-            is_hinted = (name == "header" and is_whole) or _is_beside(node.attributes)
-            if is_hinted and _is_inside(node, root):
+            if (name == "header" or _is_beside(node.attributes)) and _is_inside(node, root):
                 if most < 0:
                     most = _TOO_MUCH * len(root.text())
                 size = patience.size(node)
