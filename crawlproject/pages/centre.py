@@ -21,6 +21,8 @@ INLINE = frozenset(
 )
 # Elements that end a paragraph where there are no blocks.
 _BREAKS = frozenset({"br", "hr"})
+# Elements that have no blocks in them.
+_PARAGRAPHS = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6", "pre"})
 # Letters of a paragraph that is worth a look, and of one that weighs as much as a paragraph can.
 # In scripts that say more with one, fewer do.
 _LEAST, _MOST = 80.0, 400.0
@@ -55,24 +57,23 @@ class _Block(NamedTuple):
     size: int
     weight: float
     inner: list[_Block]
+    # Nothing in it is long enough for a paragraph, but all of it is.
+    is_paragraph: bool
 
 
 def centre(body: LexborNode, text: str, patience: Patience) -> LexborNode:
     """The block that is the page's text; the body, where there is no such block."""
-    size = patience.size(body)
     # A Chinese character takes three bytes, and says as much as three letters.
     scale = len(text) / max(1, len(text.encode(errors="replace")))
-    if size is None or size < _WORTH * scale:
+    if len(text) < _WORTH * scale:
         return body
-    block = _weighed(body, size, scale, patience, _DEEPEST)
-    found = block.node
+    block = _weighed(body, len(text), scale, patience, _DEEPEST)
+    found = body
     while block.inner:
         heaviest = max(block.inner, key=_weight)
-        # One paragraph of several is not the text. A cell of a table is no paragraph.
-        is_paragraph = not heaviest.inner and heaviest.node.tag != "td"
-        if heaviest.weight < (_ALL if is_paragraph else _ALMOST_ALL) * block.weight:
-            break
-        if heaviest.size < _WORTH * scale:
+        # One paragraph of several is not the text.
+        part = _ALL if heaviest.is_paragraph else _ALMOST_ALL
+        if heaviest.weight < part * block.weight or heaviest.size < _WORTH * scale:
             break
         if block.size - heaviest.size > _HEADLINE * scale:
             found = heaviest.node
@@ -80,29 +81,36 @@ def centre(body: LexborNode, text: str, patience: Patience) -> LexborNode:
     return found
 
 
-def _weighed(
-    node: LexborNode, size: int, scale: float, patience: Patience, deepest: int
-) -> _Block:
+def _weighed(node: LexborNode, size: int, scale: float, patience: Patience, deepest: int) -> _Block:
     inner: list[_Block] = []
+    weight = 0.0
     rest = size
-    paragraphs = 1
+    breaks = 0
+    least, most = _LEAST * scale, _MOST * scale
     if deepest:
         for child in node.iter():
             tag = child.tag
+            if tag in INLINE:
+                continue
             if tag in _BREAKS:
-                paragraphs += 1
-            if tag in _BREAKS or tag in INLINE:
+                breaks += 1
                 continue
             part = patience.size(child)
             if part is None:
                 break
-            if part >= _LEAST * scale:
-                inner.append(_weighed(child, part, scale, patience, deepest - 1))
+            if part >= least:
                 rest -= part
-    if not inner:
-        return _Block(node, size, size * min(size / paragraphs, _MOST * scale), inner)
-    weight = sum(map(_weight, inner)) + rest * _LEAST * scale
-    return _Block(node, size, weight, inner)
+                if tag in _PARAGRAPHS:
+                    weight += part * min(part, most)
+                else:
+                    block = _weighed(child, part, scale, patience, deepest - 1)
+                    weight += block.weight
+                    inner.append(block)
+    if not weight:
+        weight = size * min(size / (breaks + 1), most)
+        # A cell of a table is none.
+        return _Block(node, size, weight, inner, is_paragraph=node.tag != "td")
+    return _Block(node, size, weight + rest * least, inner, is_paragraph=False)
 
 
 def _weight(block: _Block) -> float:
