@@ -39,9 +39,13 @@ def signature_of(text: str, *, size: int, shingle_words: int, min_words: int) ->
     words = word_hashes(text)
     if len(words) < max(min_words, shingle_words):
         return None
-    numbers = np.sort(_shingles(words, shingle_words))
-    edges = _edges(size)
-    places = numbers.searchsorted(edges)
+    return signed(_shingles(words, shingle_words), size)
+
+
+def signed(shingles: Hashes, size: int) -> bytes:
+    """The signature of a set, given by a number for each that is in it."""
+    numbers = np.sort(shingles)
+    places = numbers.searchsorted(_edges(size))
     # The first number of the next range tells that a range is empty.
     is_empty = places[1:] == places[:-1]
     values: Hashes = numbers.take(places[:-1], mode="clip")
@@ -59,10 +63,15 @@ def values_of(signature: bytes, size: int) -> Hashes:
     return np.frombuffer(signature, np.uint32, size)
 
 
+def is_whole(signature: bytes, size: int) -> bool:
+    """Whether all numbers of the set are in it."""
+    return len(signature) > _BYTES * size
+
+
 def similarity(one: bytes, other: bytes, size: int) -> float:
     """How much of two texts is the same, from 0 to 1."""
-    length = _BYTES * size
-    if len(one) > length and len(other) > length:
+    if is_whole(one, size) and is_whole(other, size):
+        length = _BYTES * size
         mine = np.frombuffer(one, np.uint32, offset=length)
         others = np.frombuffer(other, np.uint32, offset=length)
         both = len(np.intersect1d(mine, others, assume_unique=True))

@@ -63,14 +63,41 @@ def _hashed(values: list[bytes], size: int, shape: Shape) -> NDArray[np.uint64]:
     return hashed
 
 
-def shared(bands: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which bands another signature has, too."""
-    is_shared = np.zeros(bands.shape, np.bool_)
+class Groups(NamedTuple):
+    """Which signatures have a band in common: each group of them has a number."""
+
+    # Of each signature where its groups begin; then where the last ones end.
+    starts: NDArray[np.int64]
+    groups: NDArray[np.int32]
+    # How many signatures are in each group: two, at least.
+    sizes: NDArray[np.int64]
+
+    def of(self, row: int) -> NDArray[np.int32]:
+        return self.groups[self.starts[row] : self.starts[row + 1]]
+
+
+def grouped(bands: NDArray[np.uint64]) -> Groups:
+    """Bands that nobody else has are not mentioned."""
+    count = len(bands)
+    rows = [np.empty(0, np.int32)]
+    groups = [np.empty(0, np.int32)]
+    known = 0
     for band in range(bands.shape[1]):
-        column = bands[:, band]
-        order = np.argsort(column, kind="stable")
-        ordered = column[order]
-        is_equal = ordered[1:] == ordered[:-1]
-        is_shared[order[1:][is_equal], band] = True
-        is_shared[order[:-1][is_equal], band] = True
-    return is_shared
+        order = np.argsort(bands[:, band])
+        ordered = bands[order, band]
+        is_same = np.zeros(count + 1, np.bool_)
+        np.equal(ordered[1:], ordered[:-1], out=is_same[1:count])
+        # It is like the one before, or like the one behind.
+        is_shared = is_same[:-1] | is_same[1:]
+        begins = is_shared & ~is_same[:-1]
+        numbers = np.cumsum(begins, dtype=np.int32)[is_shared] + np.int32(known - 1)
+        known += int(np.count_nonzero(begins))
+        rows.append(order[is_shared].astype(np.int32))
+        groups.append(numbers)
+    row_of, group_of = np.concatenate(rows), np.concatenate(groups)
+    rows.clear()
+    groups.clear()
+    starts = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(row_of, minlength=count), out=starts[1:])
+    by_row = group_of[np.argsort(row_of, kind="stable")]
+    return Groups(starts, by_row, np.bincount(group_of, minlength=known))
