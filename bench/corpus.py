@@ -53,7 +53,7 @@ def truth(one: Document, other: Document) -> float:
 def corpus(families: int, seed: int = 1) -> list[Document]:
     """In the order of a crawl: no family stays together."""
     random = Random(seed)  # noqa: S311  (to be the same each time is the point)
-    press = _Press(random)
+    press = Press(random)
     documents = [
         document for family in range(families) for document in _family(family, press, random)
     ]
@@ -61,7 +61,7 @@ def corpus(families: int, seed: int = 1) -> list[Document]:
     return documents
 
 
-class _Press:
+class Press:
     """Puts a text onto a page of one of the sites."""
 
     def __init__(self, random: Random) -> None:
@@ -89,7 +89,7 @@ class _Press:
         return Document(family, kind, shingles, len(tokens), html)
 
 
-def _family(family: int, press: _Press, random: Random) -> Iterator[Document]:
+def _family(family: int, press: Press, random: Random) -> Iterator[Document]:
     tongue = _TONGUES[family % len(_TONGUES)]
     # All sites have texts in all languages.
     site = family // len(_TONGUES) + family
@@ -107,7 +107,8 @@ def _family(family: int, press: _Press, random: Random) -> Iterator[Document]:
     yield page("re-ordered", _reordered(text, random))
     for other in range(1, len(TEMPLATES)):
         yield page("another template", text, site + other)
-        yield page("another template, 0.5% edited", _edited(text, 0.005, tongue, random), site + other)
+        edited = _edited(text, 0.005, tongue, random)
+        yield page("another template, 0.5% edited", edited, site + other)
     into = tongues.INVENTED if tongue is not tongues.INVENTED else tongues.ENGLISH
     yield page("translated", [tongue.translated(block, into) for block in text], by=into)
     yield from _lists(page, site, tongue, random)

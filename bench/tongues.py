@@ -1,4 +1,4 @@
-"""Languages to write texts in: made up, but with words as unevenly frequent as in real ones. *Pure.*
+"""Languages to write texts in: made up, with words as unevenly frequent as in real ones. *Pure.*
 
 A text is a list of *tokens*: words, or single characters where nothing is between words.
 """
@@ -66,7 +66,8 @@ def _shuffled(tokens: list[str], seed: int) -> list[str]:
 
 
 def _invented() -> list[str]:
-    return [f"{one}{other}{end}" for one in _STEMS for other in ("", *_STEMS[:4]) for end in _ENDINGS]
+    stems = [f"{one}{other}" for one in _STEMS for other in ("", *_STEMS[:4])]
+    return [f"{stem}{ending}" for stem in stems for ending in _ENDINGS]
 
 
 ENGLISH = Tongue("English", _shuffled([*prose.WORDS], 1), spaced=True, mark=".")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlproject.pages.signature import is_whole, values_of
+from crawlproject.pages.signature import values_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,7 @@ _NOTED = 128
 _FOUND = 512
 # First pages that a page is compared with.
 _COMPARED = 32
-# How far an estimate may be from the truth; four times what it is, mostly.
+# How far a sketch may be from the truth: four standard deviations.
 _ERROR = 0.12
 
 
@@ -77,9 +77,7 @@ class Firsts:
     def _most_alike(self, numbers: NDArray[np.int32], signature: bytes) -> list[int]:
         sketch = values_of(signature, self._size).astype(np.uint8)
         equal = np.count_nonzero(self._sketches[numbers] == sketch, axis=1)
-        # What is compared as a whole may be more alike than its values.
-        error = _ERROR if is_whole(signature, self._size) else 0.0
-        is_alike = equal >= (self._threshold - error) * self._size - 1e-6
+        is_alike = equal >= (self._threshold - _ERROR) * self._size
         numbers, equal = numbers[is_alike], equal[is_alike]
         most = np.argsort(-equal, kind="stable")[:_COMPARED]
         return sorted(numbers[most].tolist())
