@@ -56,8 +56,9 @@ def bodies(pages: int) -> list[bytes]:
     sizes = [6, *[_PARAGRAPH] * ((WORDS - 6) // _PARAGRAPH)]
     sizes.append(WORDS - sum(sizes))
     return [
-        press.page(page, "", tongue, [tongue.tokens(random, size) for size in sizes], page)
-        .html.encode()
+        press.page(
+            page, "", tongue, [tongue.tokens(random, size) for size in sizes], page
+        ).html.encode()
         for page in range(pages)
     ]
 
@@ -157,9 +158,7 @@ def _tuned(text: str, empty: MinHash) -> MinHash:
     words = [zlib.crc32(word.encode()) for word in words_of(text)]
     values = np.array(words, np.uint64)
     count = len(values) - SHINGLE + 1
-    shingles = sum(
-        values[place : place + count] * np.uint64(31**place) for place in range(SHINGLE)
-    )
+    shingles = sum(values[place : place + count] * np.uint64(31**place) for place in range(SHINGLE))
     signature = empty.copy()
     signature.update_batch(np.unique(np.asarray(shingles) & np.uint64(0xFFFFFFFF)).tolist())
     return signature

@@ -41,6 +41,8 @@ _LIMIT_SECONDS_A_PAGE = 0.002
 # The harder ones need not be as many to show what they cost.
 _HARDER = 10
 _WIDTH = 120
+# Kinds of pairs that were missed.
+_SHOWN = 4
 _PARTS = ("quality", "cost", "many")
 
 
@@ -78,12 +80,15 @@ def _quality(console: Console, families: int) -> bool:
             map(_row, verdicts),
         )
     )
-    # Ours, by pairs and as clusters.
-    is_met = all(one.recall >= RECALL and one.precision >= PRECISION for one in verdicts[:2])
+    ours, clusters = verdicts[:2]
+    is_met = ours.recall >= RECALL and min(ours.precision, clusters.precision) >= PRECISION
     console.print(
         f"Targets of ours, at the threshold {THRESHOLD}: recall ≥ {RECALL}, precision ≥ "
-        f"{PRECISION}: {_met(is_met)}.\n"
+        f"{PRECISION}: {_met(is_met)}. Pairs that ours missed most:"
     )
+    for (one, other), number in ours.missed.most_common(_SHOWN):
+        console.print(f"  {number:5,}  {one} – {other}")
+    console.print()
     return is_met
 
 

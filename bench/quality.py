@@ -7,6 +7,7 @@ finders are given the same texts: those that we find on the pages.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,6 +38,8 @@ class Verdict(NamedTuple):
     # None: it is not measured.
     ms_a_page: float | None = None
     signature_bytes: float | None = None
+    # Pairs that were not found, by what was done to the texts.
+    missed: Counter[tuple[str, str]] = Counter()
 
 
 class Truth:
@@ -61,7 +64,14 @@ class Truth:
     def verdict(self, name: str, found: Pairs) -> Verdict:
         right = len(found & self.alike)
         wrong = sum(self.of(*pair) <= SURE_NOT for pair in found - self.alike)
-        return Verdict(name, _part(right, len(self.alike)), _part(right, right + wrong))
+        missed = Counter(self._kinds(*pair) for pair in self.alike - found)
+        return Verdict(
+            name, _part(right, len(self.alike)), _part(right, right + wrong), missed=missed
+        )
+
+    def _kinds(self, *pair: int) -> tuple[str, str]:
+        one, other = sorted(self._documents[number].kind for number in pair)
+        return one, other
 
 
 def judged(documents: Sequence[Document]) -> list[Verdict]:
@@ -106,8 +116,7 @@ def clustered(known: Truth, signatures: Sequence[bytes | None]) -> Verdict:
             "INSERT INTO contents VALUES (?, ?, ?)", (number + 1, number.to_bytes(8), signature)
         )
     marks = {
-        mark.page - 1: mark.of - 1
-        for mark in duplicates(database, threshold=THRESHOLD, size=SIZE)
+        mark.page - 1: mark.of - 1 for mark in duplicates(database, threshold=THRESHOLD, size=SIZE)
     }
     database.close()
     # Whoever is like an earlier first page.
@@ -123,5 +132,3 @@ def clustered(known: Truth, signatures: Sequence[bytes | None]) -> Verdict:
 
 def _part(some: int, of: int) -> float:
     return some / of if of else 1.0
-
-

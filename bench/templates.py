@@ -66,9 +66,7 @@ class Page:
         self._session = f"{random.getrandbits(64):016x}"
         self.date = f"{random.randint(1, 28)} March 20{random.randint(10, 26)}"
         self.hits = f"{random.randrange(100_000):,}"
-        self.teasers = [
-            (title(tongue, random), prose(tongue, 12, random)) for _ in range(_TEASERS)
-        ]
+        self.teasers = [(title(tongue, random), prose(tongue, 12, random)) for _ in range(_TEASERS)]
 
     def link(self, text: str, place: int = 0) -> str:
         return f'<a href="/{place}/{len(text)}?sid={self._session}">{text}</a>'
@@ -164,7 +162,7 @@ def tables(page: Page) -> str:
         f'<table width="100%"><tr><td colspan="3"><font size="5">{site.name}</font></td></tr>'
         f'<tr><td width="160" bgcolor="#eee">{page.links("{}<br>")}</td>'
         f'<td valign="top"><center><font size="4"><b>{page.text.title}</b></font></center><br>'
-        f'{page.body("{}<br><br>", "<b>{}</b><br>")}</td>'
+        f"{page.body('{}<br><br>', '<b>{}</b><br>')}</td>"
         f'<td width="180"><small>{site.about}</small><hr>{page.teased("{}<br>{}<br>")}</td></tr>'
         f'<tr><td colspan="3"><hr><font size="1">{site.small_print} Last changed: {page.date}, '
         f"visitor {page.hits}</font></td></tr></table>"

@@ -54,7 +54,7 @@ def signature_of(text: str, *, size: int, shingle_words: int, min_words: int) ->
 def signed(shingles: Hashes, size: int) -> bytes:
     """The signature of a set, given by a number for each that is in it."""
     numbers = np.sort(shingles)
-    places = numbers.searchsorted(_edges(size))
+    places = _places(numbers, size)
     # The first number of the next range tells that a range is empty.
     is_empty = places[1:] == places[:-1]
     values: Hashes = numbers.take(places[:-1], mode="clip")
@@ -68,7 +68,7 @@ def signed(shingles: Hashes, size: int) -> bytes:
 
 
 def _fine(numbers: Hashes, size: int) -> NDArray[np.uint8]:
-    places = numbers.searchsorted(_edges(_FINER * size))
+    places = _places(numbers, _FINER * size)
     values = numbers.take(places[:-1], mode="clip").astype(np.uint8)
     # 0 is for empty ranges.
     np.maximum(values, 1, out=values)
@@ -125,9 +125,16 @@ def _factors(length: int) -> NDArray[np.uint64]:
     return random.randint(1 << 62, 1 << 63, length, dtype=np.uint64) | np.uint64(1)
 
 
+def _places(numbers: Hashes, size: int) -> NDArray[np.intp]:
+    """Where the numbers of each range begin, and where those of the last one end."""
+    places = numbers.searchsorted(_edges(size))
+    places[-1] = len(numbers)
+    return places
+
+
 @lru_cache(maxsize=16)
 def _edges(size: int) -> Hashes:
-    """Where the ranges of the numbers begin, and where the last one ends."""
+    """Where the ranges of the numbers begin, and any number behind them."""
     edges = np.arange(size + 1, dtype=np.uint64) * np.uint64((1 << 32) // size)
     edges[-1] = (1 << 32) - 1
     return edges.astype(np.uint32)

@@ -24,7 +24,7 @@ _NOTED = 128
 # Bands are looked at until so many first pages are found.
 _FOUND = 512
 # First pages that a page is compared with.
-_COMPARED = 32
+_COMPARED = 16
 # How far a sketch may be from the truth: four standard deviations.
 _ERROR = 0.12
 
