@@ -86,7 +86,7 @@ def _quality(console: Console, families: int) -> bool:
         f"Targets of ours, at the threshold {THRESHOLD}: recall ≥ {RECALL}, precision ≥ "
         f"{PRECISION}: {_met(is_met)}. Pairs that ours missed most:"
     )
-    for (one, other), number in ours.missed.most_common(_SHOWN):
+    for (one, other), number in ours.missed[:_SHOWN]:
         console.print(f"  {number:5,}  {one} – {other}")
     console.print()
     return is_met

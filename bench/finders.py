@@ -63,7 +63,8 @@ class Ours:
 
     def pairs(self, signatures: Sequence[bytes | None]) -> Pairs:
         known = {number: one for number, one in enumerate(signatures) if one is not None}
-        bands = bands_of(known.values(), SIZE, shape_for(THRESHOLD, SIZE))
+        shape = shape_for(THRESHOLD, SIZE)
+        bands = bands_of(known.values(), shape.rows, range(shape.bands))
         return {
             (one, other)
             for one, other in _sharing(list(known), bands)

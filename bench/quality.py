@@ -38,8 +38,8 @@ class Verdict(NamedTuple):
     # None: it is not measured.
     ms_a_page: float | None = None
     signature_bytes: float | None = None
-    # Pairs that were not found, by what was done to the texts.
-    missed: Counter[tuple[str, str]] = Counter()
+    # How many pairs were not found, by what was done to the texts; most of all first.
+    missed: tuple[tuple[tuple[str, str], int], ...] = ()
 
 
 class Truth:
@@ -66,7 +66,10 @@ class Truth:
         wrong = sum(self.of(*pair) <= SURE_NOT for pair in found - self.alike)
         missed = Counter(self._kinds(*pair) for pair in self.alike - found)
         return Verdict(
-            name, _part(right, len(self.alike)), _part(right, right + wrong), missed=missed
+            name,
+            _part(right, len(self.alike)),
+            _part(right, right + wrong),
+            missed=tuple(missed.most_common()),
         )
 
     def _kinds(self, *pair: int) -> tuple[str, str]:

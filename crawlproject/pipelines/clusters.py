@@ -105,6 +105,8 @@ class _Near:
         pages = array("q")
 
         def signatures() -> Iterator[bytes]:
+            # Again on every way.
+            del pages[:]
             for page, signature in self._database.execute(
                 "SELECT id, signature FROM contents WHERE signature IS NOT NULL ORDER BY id"
             ):
@@ -113,8 +115,9 @@ class _Near:
                     pages.append(page)
                     yield signature
 
-        bands = bands_of(signatures(), self._size, shape_for(self._threshold, self._size))
-        return np.array(pages, np.int64), grouped(bands)
+        shape = shape_for(self._threshold, self._size)
+        groups = grouped(bands_of(signatures(), shape.rows, way) for way in shape.ways())
+        return np.array(pages, np.int64), groups
 
     def _breadth_first(self, pages: NDArray[np.int64]) -> Iterator[int]:
         query = (

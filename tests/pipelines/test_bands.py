@@ -40,7 +40,8 @@ def test_pairs_that_are_alike_have_a_band_in_common_and_others_have_none() -> No
         page = numbers(400, seed)
         # One in twenty is another: 0.905.
         pages += [page, page[20:] + numbers(20, 10_000 + seed)]
-    groups = grouped(bands_of(map(signature, pages), SIZE, shape_for(0.9, SIZE)))
+    shape = shape_for(0.9, SIZE)
+    groups = grouped([bands_of(map(signature, pages), shape.rows, range(shape.bands))])
     found = sum(
         not {*groups.of(row).tolist()}.isdisjoint(groups.of(row + 1).tolist())
         for row in range(0, len(pages), 2)
@@ -50,23 +51,34 @@ def test_pairs_that_are_alike_have_a_band_in_common_and_others_have_none() -> No
 
 
 def test_bands_of_no_signatures() -> None:
-    bands = bands_of([], SIZE, Shape(14, 9))
+    bands = bands_of([], 9, range(14))
     assert bands.shape == (0, 14)
-    groups = grouped(bands)
+    groups = grouped([bands])
     assert groups.starts.tolist() == [0]
     assert len(groups.groups) == len(groups.sizes) == 0
 
 
 def test_many_signatures_are_looked_at_some_at_a_time() -> None:
     pages = [signature(numbers(5, seed)) for seed in range(5000)]
-    bands = bands_of(pages, SIZE, Shape(4, 8))
+    bands = bands_of(pages, 8, range(4))
     assert bands.shape == (5000, 4)
-    assert (bands[4500] == bands_of(pages[4500:4501], SIZE, Shape(4, 8))[0]).all()
+    assert (bands[4500] == bands_of(pages[4500:4501], 8, range(4))[0]).all()
+
+
+def test_many_bands_are_looked_at_some_at_a_time() -> None:
+    assert list(Shape(14, 9).ways()) == [range(14)]
+    assert list(Shape(40, 3).ways()) == [range(16), range(16, 32), range(32, 40)]
+    pages = [signature(numbers(300, seed // 2)) for seed in range(20)]
+    whole = bands_of(pages, 3, range(40))
+    parts = [bands_of(pages, 3, way) for way in Shape(40, 3).ways()]
+    assert (np.concatenate(parts, axis=1) == whole).all()
+    one, other = grouped(parts), grouped([whole])
+    assert all(np.array_equal(mine, others) for mine, others in zip(one, other, strict=True))
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=30))
 def test_groups_are_those_with_a_band_in_common(bands: list[tuple[int, int]]) -> None:
-    groups = grouped(np.array(bands, np.uint64).reshape(-1, 2))
+    groups = grouped([np.array(bands, np.uint64).reshape(-1, 2)])
     members: dict[int, set[int]] = {}
     for row in range(len(bands)):
         for group in groups.of(row).tolist():
