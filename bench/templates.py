@@ -35,14 +35,23 @@ class Boilerplate(NamedTuple):
     about: str
     small_print: str
     consent: str
+    # Teasers that all pages have; None: every page has others.
+    teasers: list[tuple[str, str]] | None
 
     @classmethod
     def made_up(cls, tongue: Tongue, random: Random) -> Boilerplate:
         return cls(
             title(tongue, random),
             [title(tongue, random) for _ in range(_MENU)],
-            *(prose(tongue, words, random) for words in (36, 24, 24)),
+            about=prose(tongue, 36, random),
+            small_print=prose(tongue, 24, random),
+            consent=prose(tongue, 24, random),
+            teasers=teasers(tongue, random) if random.random() < 0.5 else None,
         )
+
+
+def teasers(tongue: Tongue, random: Random) -> list[tuple[str, str]]:
+    return [(title(tongue, random), prose(tongue, 12, random)) for _ in range(_TEASERS)]
 
 
 def title(tongue: Tongue, random: Random) -> str:
@@ -66,7 +75,7 @@ class Page:
         self._session = f"{random.getrandbits(64):016x}"
         self.date = f"{random.randint(1, 28)} March 20{random.randint(10, 26)}"
         self.hits = f"{random.randrange(100_000):,}"
-        self.teasers = [(title(tongue, random), prose(tongue, 12, random)) for _ in range(_TEASERS)]
+        self.teasers = boilerplate.teasers or teasers(tongue, random)
 
     def link(self, text: str, place: int = 0) -> str:
         return f'<a href="/{place}/{len(text)}?sid={self._session}">{text}</a>'

@@ -3,6 +3,9 @@
 Paragraphs weigh the more, the longer they are: a menu, teasers and small print have as many words
 as a text, at times, but not in a row. Only blocks with some text are looked into, so what this
 takes does not depend on how many elements a page has.
+
+A text that is shorter than a sidebar can't be told from one, by its page alone. It is the page's
+text if there is nothing beside it.
 """
 
 from __future__ import annotations
@@ -28,8 +31,8 @@ _PARAGRAPHS = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6", "pre"})
 _LEAST, _MOST = 80.0, 400.0
 # Letters that are not worth a step: a headline is beside the paragraphs.
 _HEADLINE = 120.0
-# Letters of a text that is looked for: shorter than a sidebar, it would be taken for one.
-_WORTH = 800.0
+# Letters of a text that is longer than what is beside it.
+_PLENTY = 1500.0
 # Parts of the weight that a block has that is the text: one of paragraphs, and a paragraph.
 _ALMOST_ALL, _ALL = 0.75, 0.9
 # Steps down the tree.
@@ -61,24 +64,27 @@ class _Block(NamedTuple):
     is_paragraph: bool
 
 
-def centre(body: LexborNode, text: str, patience: Patience) -> LexborNode:
-    """The block that is the page's text; the body, where there is no such block."""
+def centre(body: LexborNode, text: str, patience: Patience) -> LexborNode | None:
+    """The block that is the page's text, or the body; None: it can't be told."""
     # A Chinese character takes three bytes, and says as much as three letters.
     scale = len(text) / max(1, len(text.encode(errors="replace")))
-    if len(text) < _WORTH * scale:
-        return body
     block = _weighed(body, len(text), scale, patience, _DEEPEST)
     found = body
     while block.inner:
         heaviest = max(block.inner, key=_weight)
         # One paragraph of several is not the text.
         part = _ALL if heaviest.is_paragraph else _ALMOST_ALL
-        if heaviest.weight < part * block.weight or heaviest.size < _WORTH * scale:
+        if heaviest.weight < part * block.weight:
             break
         if block.size - heaviest.size > _HEADLINE * scale:
             found = heaviest.node
         block = heaviest
-    return found
+    if block.size >= _PLENTY * scale:
+        return found
+    if len(text) >= _PLENTY * scale:
+        return body
+    is_alone = found is body and all(inner.is_paragraph for inner in block.inner)
+    return body if is_alone else None
 
 
 def _weighed(node: LexborNode, size: int, scale: float, patience: Patience, deepest: int) -> _Block:

@@ -7,7 +7,8 @@
 4. Where nothing said where the text is, it is in the block that has almost all long paragraphs.
 
 Where that leaves nothing worth counting, as on a page that lists others, step 3 is left out
-for the text, and nothing is left to compare pages by.
+for the text, and nothing is left to compare pages by. Nor is there if nothing tells a short text
+from what is beside it: else all pages of a site that say little would be alike.
 """
 
 from __future__ import annotations
@@ -91,11 +92,14 @@ def main_text(response: Response) -> MainText:
     if not loose and root is not body:
         root, loose = body, _text(body)
     own = _text(root) if _remove_link_blocks(root, patience) else loose
+    text = own if len(own) >= _LEAST else loose
     if root is body:
-        root = centre(body, own, patience)
-        if root is not body:
-            own = _text(root)
-    return MainText(own if len(own) >= _LEAST else loose, own)
+        block = centre(body, own, patience)
+        if block is None:
+            return MainText(text, "")
+        if block is not body:
+            text = own = _text(block)
+    return MainText(text, own)
 
 
 def _text(node: LexborNode) -> str:

@@ -160,6 +160,28 @@ def test_very_short_pages_are_not_compared_whatever_is_around_them(words: int) -
         assert alike(one, other) is None
 
 
+@pytest.mark.parametrize(
+    ("around", "is_compared"),
+    [
+        ("{}", True),
+        ("<div><div>{}</div></div>", True),
+        ("<h1>Headline</h1><div>{}</div><div>Small print</div>", True),
+        # It may be either of them.
+        ("<div><div>{0}</div></div><div><div>{1}</div><div>{1}</div></div>", False),
+        ("<table><tr><td>{0}<td>{1}</table>", False),
+        # … unless one says what it is.
+        ("<div>{0}</div><div class='sidebar'><div>{1}</div><div>{1}</div></div>", True),
+        ("<main>{0}</main><div><div>{1}</div><div>{1}</div></div>", True),
+    ],
+)
+def test_a_short_text_is_compared_if_it_can_be_told_from_what_is_beside_it(
+    around: str, is_compared: bool
+) -> None:
+    page = read(around.format(f"<p>{sentences(1, 60)}</p>", sentences(2, 30)))
+    assert (sentences(1, 60) in page.own) == is_compared
+    assert sentences(1, 60) in page.text
+
+
 TAGS = st.sampled_from(
     [
         *("div", "p", "a", "ul", "li", "main", "article", "nav", "footer", "table", "tr", "td"),
