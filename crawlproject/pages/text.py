@@ -1,6 +1,7 @@
 """The main text of a page: what it says itself, without what its site says on every page.
 
-1. It is in ``<main>``, else in the ``<article>`` that is much longer than others, else anywhere.
+1. It is in ``<main>`` (or ``role=main``), else in the ``<article>`` that has the headline or is
+   much longer than others, else anywhere.
 2. What is no text goes (scripts, buttons), and what is not of the page: ``<nav>``, ``<footer>``,
    ``<aside>`` …, and blocks that call themselves so by their class, id or role.
 3. Blocks that are mostly links go: menus that say nothing of themselves, teasers, tags.
@@ -82,9 +83,9 @@ def main_text(response: Response) -> MainText:
     patience = Patience(4 * len(response.body) + 10_000)
     root = next(iter(found.named.get("main", ())), body)
     _remove(found.all(*_NO_TEXT))
-    _remove_beside(found, root, patience, _BLOCKS)
+    named = _remove_beside(found, root, patience, _BLOCKS)
     if root is body:
-        root = _article(found, body, patience)
+        root = named or _article(found, body, patience)
     if root is body:
         # That of an article has its headline.
         _remove_beside(found, body, patience, ("header",))
@@ -133,18 +134,25 @@ def _remove(nodes: Iterable[LexborNode]) -> None:
 
 def _remove_beside(
     found: Survey, root: LexborNode, patience: Patience, names: tuple[str, ...]
-) -> None:
-    """Remove blocks that are not of the page's text, by what they call themselves."""
+) -> LexborNode | None:
+    """Remove blocks that are not of the page's text, by what they call themselves; return the
+    one that calls itself the text.
+    """
     most = -1.0
+    named: LexborNode | None = None
     for name in names:
         for node in found.named.get(name, ()):
-            if (name == "header" or _is_beside(node.attributes)) and _is_inside(node, root):
+            attributes = node.attributes
+            if named is None and attributes.get("role") == _MAIN_ROLE:
+                named = node
+            elif (name == "header" or _is_beside(attributes)) and _is_inside(node, root):
                 if most < 0:
                     most = _TOO_MUCH * len(root.text())
                 size = patience.size(node)
                 # What is around everything is no part beside it.
                 if size is not None and size < most:
                     node.replace_with(" ")
+    return named
 
 
 def _is_inside(node: LexborNode, root: LexborNode) -> bool:
@@ -161,11 +169,8 @@ def _is_beside(attributes: dict[str, str | None]) -> bool:
     if not attributes:
         return False
     role = attributes.get("role")
-    if role is not None:
-        if role == _MAIN_ROLE:
-            return False
-        if role.lower() in _ROLES:
-            return True
+    if role is not None and role.lower() in _ROLES:
+        return True
     name, number = attributes.get("class"), attributes.get("id")
     return bool((name and _IS_HINTED(name)) or (number and _IS_HINTED(number)))
 

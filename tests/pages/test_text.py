@@ -172,6 +172,8 @@ def test_very_short_pages_are_not_compared_whatever_is_around_them(words: int) -
         # … unless one says what it is.
         ("<div>{0}</div><div class='sidebar'><div>{1}</div><div>{1}</div></div>", True),
         ("<main>{0}</main><div><div>{1}</div><div>{1}</div></div>", True),
+        ("<div role=main>{0}</div><div><div>{1}</div><div>{1}</div></div>", True),
+        ("<article><h1>A</h1>{0}</article><div><div>{1}</div><div>{1}</div></div>", True),
     ],
 )
 def test_a_short_text_is_compared_if_it_can_be_told_from_what_is_beside_it(
