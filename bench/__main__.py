@@ -6,7 +6,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from bench import crawl, frontier, links, polite
+from bench import crawl, duplicates, frontier, links, polite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,6 +16,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], int]] = {
     "links": links.main,
     "frontier": frontier.main,
     "polite": polite.main,
+    "duplicates": duplicates.main,
 }
 DEFAULT = "crawl"
 

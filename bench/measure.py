@@ -97,6 +97,21 @@ def resident_mb() -> float:
     return int(status.partition("VmRSS:")[2].split(None, 1)[0]) / 1024
 
 
+def peak_mb() -> float:
+    """The memory that this process had at most, since its peak was forgotten."""
+    try:
+        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return _mb(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return int(status.partition("VmHWM:")[2].split(None, 1)[0]) / 1024
+
+
+def forget_peak() -> None:
+    """Let the peak be what the process has now, where the system can do that."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
 def allow_many_files() -> None:
     """Let this process have as many files and connections open as the system allows it."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from random import Random
 
-_WORDS = (  # noqa: SIM905  (a list literal would fill the screen)
+WORDS = (  # noqa: SIM905  (a list literal would fill the screen)
     "a about across after again against all almost along also although always among an and any "
     "are around as at autumn away bark because become before began below between birch boat "
     "border branch bridge bring brook build by canal careful carry cellar centre chalk change "
@@ -31,11 +31,11 @@ _WORDS = (  # noqa: SIM905  (a list literal would fill the screen)
 
 
 def title(random: Random) -> str:
-    return " ".join(random.choices(_WORDS, k=random.randint(3, 7))).capitalize()
+    return " ".join(random.choices(WORDS, k=random.randint(3, 7))).capitalize()
 
 
 def sentence(random: Random) -> str:
-    words = random.choices(_WORDS, k=random.randint(6, 18))
+    words = random.choices(WORDS, k=random.randint(6, 18))
     if len(words) > 12:
         words[5] += ","
     return " ".join(words).capitalize() + "."

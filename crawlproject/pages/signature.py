@@ -7,8 +7,13 @@ tells it, about, from a few hundred bytes: the part of its values that are equal
 Signatures are made by *one permutation hashing*: the numbers of all shingles are sorted once,
 and the smallest in each of ``size`` equal ranges is a value; an empty range takes the value of
 another one, the same in all texts (densification). That is as exact as a hundred permutations
-of a large set, at a tenth of the cost. Of a small set all numbers are kept too, behind the
-values: then the similarity is exact.
+of a large set, at a tenth of the cost.
+
+By the values those that may be alike are found (``pipelines/bands.py``). How alike they are is told
+by what is behind them. Of a small set that is all its numbers: then the similarity is exact. Of a
+larger one it is a byte for each of four times as many ranges, 0 for an empty one: a site's
+template may be most of each page, so many pages are almost alike, and an estimate that is twice
+as far off would take some of them for duplicates.
 """
 
 from __future__ import annotations
@@ -28,6 +33,10 @@ if TYPE_CHECKING:
 # Sets of up to so many shingles for each value of a signature are kept whole.
 _WHOLE = 2
 _BYTES = 4
+# Ranges for each value, by which larger sets are compared …
+_FINER = 4
+# … and what is before them: no signature with numbers has that length.
+_MARK = b"\0"
 _MIX = np.uint64(0xFF51AFD7ED558CCD)
 _HALF = np.uint64(32)
 # Attempts to find a range that is not empty. Each succeeds with the part of them that are not.
@@ -39,20 +48,32 @@ def signature_of(text: str, *, size: int, shingle_words: int, min_words: int) ->
     words = word_hashes(text)
     if len(words) < max(min_words, shingle_words):
         return None
-    numbers = np.sort(_shingles(words, shingle_words))
-    edges = _edges(size)
-    places = numbers.searchsorted(edges)
+    return signed(_shingles(words, shingle_words), size)
+
+
+def signed(shingles: Hashes, size: int) -> bytes:
+    """The signature of a set, given by a number for each that is in it."""
+    numbers = np.sort(shingles)
+    places = _places(numbers, size)
     # The first number of the next range tells that a range is empty.
     is_empty = places[1:] == places[:-1]
     values: Hashes = numbers.take(places[:-1], mode="clip")
     if is_empty.any():
         values = _densified(values, is_empty)
-    if len(numbers) > _WHOLE * size * 2:
-        return values.tobytes()
-    distinct = np.unique(numbers)
-    if len(distinct) > _WHOLE * size:
-        return values.tobytes()
-    return values.tobytes() + distinct.tobytes()
+    if len(numbers) <= _WHOLE * size * 2:
+        distinct = np.unique(numbers)
+        if len(distinct) <= _WHOLE * size:
+            return values.tobytes() + distinct.tobytes()
+    return values.tobytes() + _MARK + _fine(numbers, size).tobytes()
+
+
+def _fine(numbers: Hashes, size: int) -> NDArray[np.uint8]:
+    places = _places(numbers, _FINER * size)
+    values = numbers.take(places[:-1], mode="clip").astype(np.uint8)
+    # 0 is for empty ranges.
+    np.maximum(values, 1, out=values)
+    values *= places[1:] != places[:-1]
+    return values
 
 
 def values_of(signature: bytes, size: int) -> Hashes:
@@ -61,14 +82,28 @@ def values_of(signature: bytes, size: int) -> Hashes:
 
 def similarity(one: bytes, other: bytes, size: int) -> float:
     """How much of two texts is the same, from 0 to 1."""
-    length = _BYTES * size
-    if len(one) > length and len(other) > length:
-        mine = np.frombuffer(one, np.uint32, offset=length)
-        others = np.frombuffer(other, np.uint32, offset=length)
+    if _is_whole(one) and _is_whole(other):
+        mine, others = _numbers(one, size), _numbers(other, size)
         both = len(np.intersect1d(mine, others, assume_unique=True))
         return both / (len(mine) + len(others) - both)
-    equal = np.count_nonzero(values_of(one, size) == values_of(other, size))
-    return float(equal) / size
+    some, more = _fine_of(one, size), _fine_of(other, size)
+    either = np.count_nonzero(some | more)
+    equal = np.count_nonzero(some == more) - (len(some) - either)
+    return float(equal) / either
+
+
+def _is_whole(signature: bytes) -> bool:
+    return len(signature) % _BYTES == 0
+
+
+def _numbers(signature: bytes, size: int) -> Hashes:
+    return np.frombuffer(signature, np.uint32, -1, _BYTES * size)
+
+
+def _fine_of(signature: bytes, size: int) -> NDArray[np.uint8]:
+    if _is_whole(signature):
+        return _fine(_numbers(signature, size), size)
+    return np.frombuffer(signature, np.uint8, -1, _BYTES * size + len(_MARK))
 
 
 def _shingles(words: Hashes, length: int) -> Hashes:
@@ -90,9 +125,16 @@ def _factors(length: int) -> NDArray[np.uint64]:
     return random.randint(1 << 62, 1 << 63, length, dtype=np.uint64) | np.uint64(1)
 
 
-@lru_cache(maxsize=8)
+def _places(numbers: Hashes, size: int) -> NDArray[np.intp]:
+    """Where the numbers of each range begin, and where those of the last one end."""
+    places = numbers.searchsorted(_edges(size))
+    places[-1] = len(numbers)
+    return places
+
+
+@lru_cache(maxsize=16)
 def _edges(size: int) -> Hashes:
-    """Where the ranges of the numbers begin, and where the last one ends."""
+    """Where the ranges of the numbers begin, and any number behind them."""
     edges = np.arange(size + 1, dtype=np.uint64) * np.uint64((1 << 32) // size)
     edges[-1] = (1 << 32) - 1
     return edges.astype(np.uint32)

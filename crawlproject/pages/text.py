@@ -1,12 +1,15 @@
 """The main text of a page: what it says itself, without what its site says on every page.
 
-1. It is in ``<main>``, else in the only ``<article>``, else anywhere in the body.
+1. It is in ``<main>`` (or ``role=main``), else in the ``<article>`` that has the headline or is
+   much longer than others, else anywhere.
 2. What is no text goes (scripts, buttons), and what is not of the page: ``<nav>``, ``<footer>``,
    ``<aside>`` …, and blocks that call themselves so by their class, id or role.
 3. Blocks that are mostly links go: menus that say nothing of themselves, teasers, tags.
+4. Where nothing said where the text is, it is in the block that has almost all long paragraphs.
 
 Where that leaves nothing worth counting, as on a page that lists others, step 3 is left out
-for the text, and nothing is left to compare pages by.
+for the text, and nothing is left to compare pages by. Nor is there if nothing tells a short text
+from what is beside it: else all pages of a site that say little would be alike.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlproject.pages.centre import INLINE, Patience, centre
 from crawlproject.urls.document import reading_of, survey
 
 if TYPE_CHECKING:
@@ -30,7 +34,7 @@ _NO_TEXT = (
     *("button", "select", "textarea", "nav", "footer", "aside", "menu", "dialog"),
 )
 # Blocks that may say what they are.
-_BLOCKS = ("div", "section", "ul", "ol", "table", "form", "header")
+_BLOCKS = ("div", "section", "ul", "ol", "table", "form")
 _MAIN_ROLE = "main"
 _ROLES = frozenset(
     {"navigation", "banner", "contentinfo", "complementary", "search", "menu", "menubar", "dialog"}
@@ -39,46 +43,25 @@ _HINT = (
     "nav|navbar|navigation|navi|menu|submenu|breadcrumbs?|sidebar|footer|masthead|topbar|toolbar|"
     "cookies?|consent|banner|adverts?|advertisement|promo|share|sharing|social|related|"
     "recommend(?:ed|ations)|newsletter|subscribe|pagination|pager|skip-links?|login|popup|modal|"
-    "copyright|legal|disclaimer|teasers?"
+    "copyright|legal|disclaimer|teasers?|meta|byline|dateline|timestamp"
 )
 # As a word of a name ('site-nav', 'nav__item'), or as the end of one ('siteNav').
 _IS_HINTED = re.compile(
     rf"(?:^|[\s_-])(?:{_HINT})(?:$|[\s_-])|[a-z](?:Nav|Navigation|Menu|Sidebar|Footer|Breadcrumbs?)"
     r"(?:$|[\s_-])"
 ).search
-# Elements within a line. All others are blocks.
-_INLINE = frozenset(
-    (  # noqa: SIM905  (a list literal would fill the screen)
-        "a abbr b bdi bdo big cite code del dfn em font i img ins kbd label mark picture q s samp "
-        "small source span strike strong sub sup time tt u var wbr"
-    ).split()
-)
 # A block whose text is links to this part or more is none of the text.
 _MOSTLY = 0.6
 # A block that has this part or more of all the text is not beside it, whatever it is called.
 _TOO_MUCH = 0.5
-# Of the body's text, for the only <article> to be what the page is about.
+# Of the body's text, for an <article> without its headline to be what the page is about …
 _ENOUGH = 0.25
+# … and of its own, what others have: comments, teasers.
+_LESS = 0.5
 # Characters without which there is no text.
 _LEAST = 80
 # Steps up the tree: no page that people wrote is nested as deep.
 _HIGHEST = 100
-
-
-class _Patience:
-    """Bounds the text that is read of blocks inside of blocks: a page may have many of them."""
-
-    def __init__(self, characters: int) -> None:
-        self._left = characters
-
-    def size(self, node: LexborNode) -> int | None:
-        """Characters of an element's text, but for white space between its parts; None: enough."""
-        if self._left < 0:
-            return None
-        size = len(node.text(strip=True))
-        # An element costs something, without any text too.
-        self._left -= size + 10
-        return size
 
 
 class MainText(NamedTuple):
@@ -97,29 +80,48 @@ def main_text(response: Response) -> MainText:
     reading.forget_tree()
     if body is None:
         return MainText("", "")
-    patience = _Patience(4 * len(response.body) + 10_000)
-    root = _root(found, body)
+    patience = Patience(4 * len(response.body) + 10_000)
+    root = next(iter(found.named.get("main", ())), body)
     _remove(found.all(*_NO_TEXT))
-    _remove_hinted(found, root, patience, is_whole=root is body)
+    named = _remove_beside(found, root, patience, _BLOCKS)
+    if root is body:
+        root = named or _article(found, body, patience)
+    if root is body:
+        # That of an article has its headline.
+        _remove_beside(found, body, patience, ("header",))
     loose = _text(root)
     if not loose and root is not body:
         root, loose = body, _text(body)
-    if not _remove_link_blocks(root, patience):
-        return MainText(loose, loose)
-    own = _text(root)
-    return MainText(own if len(own) >= _LEAST else loose, own)
+    own = _text(root) if _remove_link_blocks(root, patience) else loose
+    text = own if len(own) >= _LEAST else loose
+    if root is body:
+        block = centre(body, own, patience)
+        if block is None:
+            return MainText(text, "")
+        if block is not body:
+            text = own = _text(block)
+    return MainText(text, own)
 
 
 def _text(node: LexborNode) -> str:
     return node.text(separator=" ", strip=True, skip_empty=True)
 
 
-def _root(found: Survey, body: LexborNode) -> LexborNode:
-    for node in found.named.get("main", ()):
-        return node
-    articles = found.named.get("article", ())
-    if len(articles) == 1 and len(articles[0].text()) >= _ENOUGH * len(body.text()):
-        return articles[0]
+def _article(found: Survey, body: LexborNode, patience: Patience) -> LexborNode:
+    """The article that is what the page is about, or the body."""
+    articles = found.named.get("article", [])
+    if len(articles) > 1:
+        articles = [article for article in articles if _is_inside(article, body)]
+    if not articles:
+        return body
+    sizes = [patience.size(article) or 0 for article in articles]
+    size, *others = sorted(sizes, reverse=True)
+    if others and others[0] > _LESS * size:
+        return body
+    article = articles[sizes.index(size)]
+    has_headline = any(_is_inside(node, article) for node in found.named.get("h1", ())[:1])
+    if has_headline or size >= _ENOUGH * len(body.text(strip=True)):
+        return article
     return body
 
 
@@ -130,18 +132,27 @@ def _remove(nodes: Iterable[LexborNode]) -> None:
             node.replace_with(" ")
 
 
-def _remove_hinted(found: Survey, root: LexborNode, patience: _Patience, *, is_whole: bool) -> None:
+def _remove_beside(
+    found: Survey, root: LexborNode, patience: Patience, names: tuple[str, ...]
+) -> LexborNode | None:
+    """Remove blocks that are not of the page's text, by what they call themselves; return the
+    one that calls itself the text.
+    """
     most = -1.0
-    for name in _BLOCKS:
+    named: LexborNode | None = None
+    for name in names:
         for node in found.named.get(name, ()):
-            is_hinted = (name == "header" and is_whole) or _is_beside(node.attributes)
-            if is_hinted and _is_inside(node, root):
+            attributes = node.attributes
+            if named is None and attributes.get("role") == _MAIN_ROLE:
+                named = node
+            elif (name == "header" or _is_beside(attributes)) and _is_inside(node, root):
                 if most < 0:
                     most = _TOO_MUCH * len(root.text())
                 size = patience.size(node)
                 # What is around everything is no part beside it.
                 if size is not None and size < most:
                     node.replace_with(" ")
+    return named
 
 
 def _is_inside(node: LexborNode, root: LexborNode) -> bool:
@@ -158,16 +169,13 @@ def _is_beside(attributes: dict[str, str | None]) -> bool:
     if not attributes:
         return False
     role = attributes.get("role")
-    if role is not None:
-        if role == _MAIN_ROLE:
-            return False
-        if role.lower() in _ROLES:
-            return True
+    if role is not None and role.lower() in _ROLES:
+        return True
     name, number = attributes.get("class"), attributes.get("id")
     return bool((name and _IS_HINTED(name)) or (number and _IS_HINTED(number)))
 
 
-def _remove_link_blocks(root: LexborNode, patience: _Patience) -> bool:
+def _remove_link_blocks(root: LexborNode, patience: Patience) -> bool:
     """Remove blocks that are mostly links; whether there were any."""
     blocks: dict[int, tuple[LexborNode, int]] = {}
     for link in root.css("a"):
@@ -193,7 +201,7 @@ def _remove_link_blocks(root: LexborNode, patience: _Patience) -> bool:
 def _block_of(link: LexborNode) -> LexborNode | None:
     block = link.parent
     for _ in range(_HIGHEST):
-        if block is None or block.tag not in _INLINE:
+        if block is None or block.tag not in INLINE:
             return block
         block = block.parent
     return None

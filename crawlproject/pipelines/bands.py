@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -21,11 +21,18 @@ if TYPE_CHECKING:
 _RECALL = 0.995
 # Signatures whose bands are made together.
 _AT_ONCE = 4096
+# Bands that are compared on one way through all signatures.
+_TOGETHER = 16
 
 
 class Shape(NamedTuple):
     bands: int
     rows: int
+
+    def ways(self) -> Iterator[range]:
+        """Low thresholds need many bands: they are too much to have at once."""
+        for first in range(0, self.bands, _TOGETHER):
+            yield range(first, min(first + _TOGETHER, self.bands))
 
 
 def shape_for(threshold: float, size: int) -> Shape:
@@ -37,40 +44,67 @@ def shape_for(threshold: float, size: int) -> Shape:
     return Shape(size, 1)
 
 
-def bands_of(signatures: Iterable[bytes], size: int, shape: Shape) -> NDArray[np.uint64]:
-    """A row for each signature, with a number for each band."""
+def bands_of(signatures: Iterable[bytes], rows: int, bands: range) -> NDArray[np.uint64]:
+    """A row for each signature, with a number for each of the bands."""
     parts: list[NDArray[np.uint64]] = []
     values: list[bytes] = []
+    cut = slice(4 * rows * bands.start, 4 * rows * bands.stop)
     for signature in signatures:
-        values.append(signature[: 4 * size])
+        values.append(signature[cut])
         if len(values) == _AT_ONCE:
-            parts.append(_hashed(values, size, shape))
+            parts.append(_hashed(values, rows, len(bands)))
             values.clear()
     if values:
-        parts.append(_hashed(values, size, shape))
-    return np.concatenate(parts) if parts else np.empty((0, shape.bands), np.uint64)
+        parts.append(_hashed(values, rows, len(bands)))
+    return np.concatenate(parts) if parts else np.empty((0, len(bands)), np.uint64)
 
 
-def _hashed(values: list[bytes], size: int, shape: Shape) -> NDArray[np.uint64]:
-    table = np.frombuffer(b"".join(values), np.uint32).reshape(-1, size)
-    cut = table[:, : shape.bands * shape.rows].reshape(-1, shape.bands, shape.rows)
-    factors = np.random.RandomState(3).randint(1 << 62, 1 << 63, shape.rows, dtype=np.uint64)
+def _hashed(values: list[bytes], rows: int, bands: int) -> NDArray[np.uint64]:
+    table = np.frombuffer(b"".join(values), np.uint32).reshape(-1, bands, rows)
+    factors = np.random.RandomState(3).randint(1 << 62, 1 << 63, rows, dtype=np.uint64)
     factors |= np.uint64(1)
-    hashed: NDArray[np.uint64] = np.zeros((len(table), shape.bands), np.uint64)
-    for row in range(shape.rows):
-        hashed += cut[:, :, row] * factors[row]
+    hashed: NDArray[np.uint64] = np.zeros((len(table), bands), np.uint64)
+    for row in range(rows):
+        hashed += table[:, :, row] * factors[row]
         hashed ^= hashed >> np.uint64(29)
     return hashed
 
 
-def shared(bands: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which bands another signature has, too."""
-    is_shared = np.zeros(bands.shape, np.bool_)
-    for band in range(bands.shape[1]):
-        column = bands[:, band]
-        order = np.argsort(column, kind="stable")
+class Groups(NamedTuple):
+    """Which signatures have a band in common: each group of them has a number."""
+
+    # Of each signature where its groups begin; then where the last ones end.
+    starts: NDArray[np.int64]
+    groups: NDArray[np.int32]
+    # How many signatures are in each group: two, at least.
+    sizes: NDArray[np.int64]
+
+    def of(self, row: int) -> NDArray[np.int32]:
+        return self.groups[self.starts[row] : self.starts[row + 1]]
+
+
+def grouped(ways: Iterable[NDArray[np.uint64]]) -> Groups:
+    """Of all signatures, some bands at a time. Bands that nobody else has are not mentioned."""
+    count = known = 0
+    rows = [np.empty(0, np.int32)]
+    groups = [np.empty(0, np.int32)]
+    for column in (bands[:, band] for bands in ways for band in range(bands.shape[1])):
+        count = len(column)
+        order = np.argsort(column)
         ordered = column[order]
-        is_equal = ordered[1:] == ordered[:-1]
-        is_shared[order[1:][is_equal], band] = True
-        is_shared[order[:-1][is_equal], band] = True
-    return is_shared
+        is_same = np.zeros(count + 1, np.bool_)
+        np.equal(ordered[1:], ordered[:-1], out=is_same[1:count])
+        # It is like the one before, or like the one behind.
+        is_shared = is_same[:-1] | is_same[1:]
+        begins = is_shared & ~is_same[:-1]
+        numbers = np.cumsum(begins, dtype=np.int32)[is_shared] + np.int32(known - 1)
+        known += int(np.count_nonzero(begins))
+        rows.append(order[is_shared].astype(np.int32))
+        groups.append(numbers)
+    row_of, group_of = np.concatenate(rows), np.concatenate(groups)
+    rows.clear()
+    groups.clear()
+    starts = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(row_of, minlength=count), out=starts[1:])
+    by_row = group_of[np.argsort(row_of, kind="stable")]
+    return Groups(starts, by_row, np.bincount(group_of, minlength=known))

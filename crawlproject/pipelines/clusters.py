@@ -10,6 +10,7 @@ first page.
 from __future__ import annotations
 
 import json
+from array import array
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,7 +19,8 @@ import numpy as np
 
 from crawlproject.frontier.reading import IS_PAGE
 from crawlproject.pages.signature import similarity
-from crawlproject.pipelines.bands import bands_of, shape_for, shared
+from crawlproject.pipelines.bands import bands_of, grouped, shape_for
+from crawlproject.pipelines.firsts import Firsts
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,13 +28,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# First pages that a page is compared with, at most, for each band. A template that fills most of
-# every page brings all pages of a site together.
-_MOST_IN_A_BAND = 200
-# Signatures of first pages that are at hand.
+    from crawlproject.pipelines.bands import Groups
+
+# Signatures that are at hand.
 _AT_HAND = 10_000
 # Pages that are asked for by their ids.
 _FEW = 100_000
+# Pages that are asked for at once.
+_AT_ONCE = 10_000
 
 
 class Mark(NamedTuple):
@@ -72,69 +75,63 @@ class _Near:
         self._threshold = threshold
         self._size = size
         self._signatures: dict[int, bytes] = {}
-        # The first pages of clusters that have a band, by band and its number.
-        self._firsts: dict[tuple[int, int], list[int]] = {}
-        # Of first pages: which of them comes first.
-        self._ranks: dict[int, int] = {}
 
     def marks(self, copies: set[int]) -> Iterator[Mark]:
-        pages, bands = self._bands(copies)
-        is_shared = shared(bands)
-        alike = np.flatnonzero(is_shared.any(axis=1))
-        places = {int(pages[row]): int(row) for row in alike}
-        for page in self._breadth_first(places):
-            row = places[page]
-            keys = [(int(band), int(bands[row, band])) for band in np.flatnonzero(is_shared[row])]
-            nearest = self._nearest(page, keys)
+        pages, groups = self._grouped(copies)
+        alike = pages[groups.starts[1:] > groups.starts[:-1]]
+        firsts = Firsts(groups, most=len(alike), threshold=self._threshold, size=self._size)
+        # The page of each first one.
+        numbered = array("q")
+        for page in self._breadth_first(alike):
+            row = int(pages.searchsorted(page))
+            signature = self._signature(page)
+            nearest: Mark | None = None
+            for number in firsts.candidates(row, signature):
+                first = numbered[number]
+                likeness = similarity(signature, self._signature(first), self._size)
+                # Of equal ones the first counts.
+                if likeness >= self._threshold and (
+                    nearest is None or likeness > (nearest.similarity or 0)
+                ):
+                    nearest = Mark(page, first, likeness)
             if nearest is not None:
                 yield nearest
-                self._signatures.pop(page, None)
-                continue
-            self._ranks[page] = len(self._ranks)
-            for key in keys:
-                firsts = self._firsts.setdefault(key, [])
-                if len(firsts) < _MOST_IN_A_BAND:
-                    firsts.append(page)
+            else:
+                firsts.add(row, signature)
+                numbered.append(page)
 
-    def _bands(self, copies: set[int]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        pages: list[int] = []
+    def _grouped(self, copies: set[int]) -> tuple[NDArray[np.int64], Groups]:
+        """The pages that can be compared, by their ids, and who may be like whom."""
+        pages = array("q")
 
         def signatures() -> Iterator[bytes]:
+            # Again on every way.
+            del pages[:]
             for page, signature in self._database.execute(
-                "SELECT id, signature FROM contents WHERE signature IS NOT NULL"
+                "SELECT id, signature FROM contents WHERE signature IS NOT NULL ORDER BY id"
             ):
                 # What another version has made can't be compared.
                 if page not in copies and len(signature) >= 4 * self._size:
                     pages.append(page)
                     yield signature
 
-        bands = bands_of(signatures(), self._size, shape_for(self._threshold, self._size))
-        return np.array(pages, np.int64), bands
+        shape = shape_for(self._threshold, self._size)
+        groups = grouped(bands_of(signatures(), shape.rows, way) for way in shape.ways())
+        return np.array(pages, np.int64), groups
 
-    def _breadth_first(self, pages: dict[int, int]) -> Iterator[int]:
+    def _breadth_first(self, pages: NDArray[np.int64]) -> Iterator[int]:
         query = (
             f"SELECT u.id FROM urls u JOIN pages p USING (id) WHERE {IS_PAGE} "  # noqa: S608
             "AND u.id {} ORDER BY u.depth, u.url"
         )
         if len(pages) <= _FEW:
             among = "IN (SELECT value FROM json_each(?))"
-            rows = self._database.execute(query.format(among), (json.dumps(list(pages)),))
+            rows = self._database.execute(query.format(among), (json.dumps(pages.tolist()),))
         else:
             rows = self._database.execute(query.format("IN (SELECT id FROM contents)"))
-        for (page,) in rows:
-            if page in pages:
-                yield page
-
-    def _nearest(self, page: int, keys: list[tuple[int, int]]) -> Mark | None:
-        candidates = {first for key in keys for first in self._firsts.get(key, ())}
-        nearest: Mark | None = None
-        most = self._threshold
-        # Of equal ones the first counts.
-        for first in sorted(candidates, key=self._ranks.__getitem__):
-            alike = similarity(self._signature(page), self._signature(first), self._size)
-            if alike > most or (nearest is None and alike >= most):
-                nearest, most = Mark(page, first, alike), alike
-        return nearest
+        while some := [page for (page,) in rows.fetchmany(_AT_ONCE)]:
+            places = np.minimum(pages.searchsorted(some), len(pages) - 1)
+            yield from np.array(some)[pages[places] == some].tolist()
 
     def _signature(self, page: int) -> bytes:
         signature = self._signatures.get(page)
