@@ -121,7 +121,7 @@ class Arriving:
         )
 
     def _bands(self, signature: bytes) -> list[int]:
-        (numbers,) = bands_of([signature], self._making.size, self._shape)
+        (numbers,) = bands_of([signature], self._shape.rows, range(self._shape.bands))
         # The same values mean something else in another band; SQLite's integers have a sign.
         return [
             ((int(number) ^ (band * 0x9E3779B97F4A7C15)) & 0x7FFF_FFFF_FFFF_FFFF)
