@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench import tongues
 from crawlproject.pages.signature import signature_of, signed, similarity, values_of
 
 SIZE = 128
@@ -111,6 +113,28 @@ def test_texts_are_compared_by_words_in_a_row(one: list[str], other: list[str]) 
     assert others is not None
     truth = len(shingles(one) & shingles(other)) / len(shingles(one) | shingles(other))
     assert similarity(mine, others, SIZE) == pytest.approx(truth)
+
+
+@pytest.mark.parametrize("tongue", [tongues.CHINESE, tongues.JAPANESE, tongues.THAI])
+@pytest.mark.parametrize("count", [60, 200, 1500])
+def test_texts_without_spaces_are_compared_by_characters(
+    tongue: tongues.Tongue, count: int
+) -> None:
+    tokens = tongue.tokens(Random(count), count)
+    edited = [*tokens[: count // 2], "龠", *tokens[count // 2 + 1 :]]
+    one, other, unlike = (
+        sign("".join(tongue.sentences(text)), min_words=30)
+        for text in (tokens, edited, tongue.tokens(Random(1), count))
+    )
+    assert one is not None
+    assert other is not None
+    assert unlike is not None
+    shingles, others = (
+        {tuple(text[place : place + 3]) for place in range(count - 2)} for text in (tokens, edited)
+    )
+    truth = len(shingles & others) / len(shingles | others)
+    assert similarity(one, other, SIZE) == pytest.approx(truth, abs=0.02)
+    assert similarity(one, unlike, SIZE) < 0.3
 
 
 def test_signatures_of_all_machines_and_runs_are_the_same() -> None:

@@ -123,7 +123,9 @@ def test_one_long_paragraph_of_several_is_not_the_text() -> None:
 
 
 @pytest.mark.parametrize("template", range(len(TEMPLATES)))
-@pytest.mark.parametrize("tongue", [tongues.ENGLISH, tongues.CHINESE, tongues.JAPANESE])
+@pytest.mark.parametrize(
+    "tongue", [tongues.ENGLISH, tongues.CHINESE, tongues.JAPANESE, tongues.THAI]
+)
 def test_the_same_text_in_any_template_is_the_same(template: int, tongue: tongues.Tongue) -> None:
     random = Random(7)
     press = Press(random)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 SIZE = 128
-DONE = 2
+DONE, FAILED = 2, 3
 
 
 class Row(NamedTuple):
@@ -138,6 +138,15 @@ def test_a_page_without_enough_text_is_like_no_other() -> None:
 def test_what_is_no_page_is_in_no_cluster(row: Row) -> None:
     rows = [row, Row("b"), Row("c", edits=4), Row("d", body="c"), Row("e", body="a", text=5)]
     assert of(rows) == {"c": "b", "d": "c"}
+
+
+def test_a_failed_page_is_in_no_cluster() -> None:
+    """It is one of the outputs, but there is nothing to compare."""
+    database = crawl([Row("a", state=FAILED), Row("b"), Row("c", edits=4)])
+    database.execute("DELETE FROM contents WHERE id = 1")
+    marks = list(duplicates(database, threshold=0.9, size=SIZE))
+    assert [(mark.page, mark.of) for mark in marks] == [(3, 2)]
+    database.close()
 
 
 def test_a_signature_of_another_size_is_not_compared() -> None:
