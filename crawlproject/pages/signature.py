@@ -54,7 +54,8 @@ def signature_of(text: str, *, size: int, shingle_words: int, min_words: int) ->
 def signed(shingles: Hashes, size: int) -> bytes:
     """The signature of a set, given by a number for each that is in it."""
     numbers = np.sort(shingles)
-    places = _places(numbers, size)
+    fine = _places(numbers, _FINER * size)
+    places = fine[::_FINER]
     # The first number of the next range tells that a range is empty.
     is_empty = places[1:] == places[:-1]
     values: Hashes = numbers.take(places[:-1], mode="clip")
@@ -64,11 +65,10 @@ def signed(shingles: Hashes, size: int) -> bytes:
         distinct = np.unique(numbers)
         if len(distinct) <= _WHOLE * size:
             return values.tobytes() + distinct.tobytes()
-    return values.tobytes() + _MARK + _fine(numbers, size).tobytes()
+    return values.tobytes() + _MARK + _fine(numbers, fine).tobytes()
 
 
-def _fine(numbers: Hashes, size: int) -> NDArray[np.uint8]:
-    places = _places(numbers, _FINER * size)
+def _fine(numbers: Hashes, places: NDArray[np.intp]) -> NDArray[np.uint8]:
     values = numbers.take(places[:-1], mode="clip").astype(np.uint8)
     # 0 is for empty ranges.
     np.maximum(values, 1, out=values)
@@ -102,7 +102,8 @@ def _numbers(signature: bytes, size: int) -> Hashes:
 
 def _fine_of(signature: bytes, size: int) -> NDArray[np.uint8]:
     if _is_whole(signature):
-        return _fine(_numbers(signature, size), size)
+        numbers = _numbers(signature, size)
+        return _fine(numbers, _places(numbers, _FINER * size))
     return np.frombuffer(signature, np.uint8, -1, _BYTES * size + len(_MARK))
 
 
@@ -125,19 +126,12 @@ def _factors(length: int) -> NDArray[np.uint64]:
     return random.randint(1 << 62, 1 << 63, length, dtype=np.uint64) | np.uint64(1)
 
 
-def _places(numbers: Hashes, size: int) -> NDArray[np.intp]:
+def _places(numbers: Hashes, ranges: int) -> NDArray[np.intp]:
     """Where the numbers of each range begin, and where those of the last one end."""
-    places = numbers.searchsorted(_edges(size))
-    places[-1] = len(numbers)
+    range_of = (numbers * np.uint64(ranges)) >> _HALF
+    places = np.zeros(ranges + 1, np.intp)
+    np.cumsum(np.bincount(range_of.astype(np.intp), minlength=ranges), out=places[1:])
     return places
-
-
-@lru_cache(maxsize=16)
-def _edges(size: int) -> Hashes:
-    """Where the ranges of the numbers begin, and any number behind them."""
-    edges = np.arange(size + 1, dtype=np.uint64) * np.uint64((1 << 32) // size)
-    edges[-1] = (1 << 32) - 1
-    return edges.astype(np.uint32)
 
 
 def _densified(values: Hashes, is_empty: NDArray[np.bool_]) -> Hashes:
