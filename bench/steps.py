@@ -15,7 +15,7 @@ from crawlproject.pages.content import ContentReader
 from crawlproject.pages.read import answer_of
 from crawlproject.pages.structured import SYNTAXES, structured_data
 from crawlproject.pages.text import main_text
-from crawlproject.pages.words import word_hashes
+from crawlproject.pages.words import count_words
 from crawlproject.pipelines.blobs import Blobs, Folder
 from crawlproject.pipelines.duplicates import Duplicates, Making
 from crawlproject.urls.canonical import canonicalize
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from bench.site import Site
+    from crawlproject.items import Content
 
+_DUPLICATES = "pipeline: duplicates"
 _URL = "http://site.example/section/"
 
 
@@ -60,6 +62,7 @@ def _round(bodies: Sequence[bytes], clock: _Clock, folder: Path) -> None:
     extractor, reader = FastLinkExtractor(), ContentReader(canonicalize)
     duplicates, blobs = Duplicates(Making()), Blobs(Folder(folder))
     lease = Lease(_URL, _URL, "site.example", 0, None)
+    contents: list[Content] = []
     for body in bodies:
         response = HtmlResponse(_URL, body=body, encoding="utf-8", request=Request(_URL))
         page = answer_of(response, lease)
@@ -68,7 +71,13 @@ def _round(bodies: Sequence[bytes], clock: _Clock, folder: Path) -> None:
         clock.run("content fields", reader.read, response, page)
         clock.run("structured data", structured_data, response, SYNTAXES)
         text = clock.run("main text", main_text, response)
-        clock.run("words", word_hashes, text.text)
+        clock.run("words", count_words, text.text)
         page.own_text = text.own
-        clock.run("pipeline: duplicates", duplicates.process_item, page)
+        clock.run(_DUPLICATES, duplicates.process_item, page)
+        assert page.content is not None
+        contents.append(page.content)
         clock.run("pipeline: store, if on", blobs.put, page.content_hash or "", body)
+    # As they are kept: one after the other.
+    for content in contents:
+        if callable(content.signature):
+            clock.run(_DUPLICATES, content.signature)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.http import Response
 
 
@@ -14,8 +16,11 @@ class Content(NamedTuple):
 
     # Of the body, after decoding.
     hash: bytes
-    # MinHash of the main text; None where there is too little of it.
-    signature: bytes | None = None
+    # MinHash of the main text, or what makes it when it is kept: many one after the other take
+    # half the time. None: there is too little text.
+    signature: bytes | Callable[[], bytes | None] | None = None
+    # Characters that wait for it.
+    length: int = 0
 
 
 @dataclass(slots=True)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Lease
     from crawlproject.frontier.entry import Way
     from crawlproject.frontier.hosts import Host, Key
+    from crawlproject.items import Content
     from crawlproject.records import Record
 
 # The note that has the names of the fields that pipelines have added to pages.
@@ -59,7 +60,7 @@ class Store:
         self._pages: list[tuple[int, str, bytes | None]] = []
         self._length = 0
         self._items: list[tuple[int | None, str, str | None, str]] = []
-        self._contents: list[tuple[int, bytes, bytes | None]] = []
+        self._contents: list[tuple[int, Content]] = []
         self._stored: list[tuple[int, str]] = []
         self._seen = seen or Seen()
         self._seen.add_all(row[0] for row in database.execute("SELECT fingerprint FROM urls"))
@@ -219,8 +220,8 @@ class Store:
     def keep_beside(self, entry: Entry, lease: Lease) -> None:
         """Keep what belongs to a page, but not to its record."""
         if lease.content is not None:
-            self._contents.append((entry.id, *lease.content))
-            self._length += len(lease.content.signature or b"")
+            self._contents.append((entry.id, lease.content))
+            self._length += lease.content.length
         if lease.stored is not None:
             self._stored.append((entry.id, text := to_text(lease.stored)))
             self._length += len(text)
@@ -368,7 +369,11 @@ class Store:
             self._items.clear()
         if self._contents:
             self.database.executemany(
-                "INSERT OR REPLACE INTO contents VALUES (?, ?, ?)", self._contents
+                "INSERT OR REPLACE INTO contents VALUES (?, ?, ?)",
+                [
+                    (number, digest, sign() if callable(sign) else sign)
+                    for number, (digest, sign, _) in self._contents
+                ],
             )
             self._contents.clear()
         if self._stored:

@@ -13,7 +13,7 @@ from crawlproject.items import Page
 from crawlproject.pages.content import ContentReader
 from crawlproject.pages.structured import structured_data
 from crawlproject.pages.text import main_text
-from crawlproject.pages.words import word_hashes
+from crawlproject.pages.words import count_words
 from crawlproject.render import RENDERED
 from crawlproject.urls.directives import robots_directives
 
@@ -89,7 +89,7 @@ class PageReader:
             page.structured_data = self._structured_data(response, stats)
             text = main_text(response)
             page.text, page.own_text = text
-            page.word_count = len(word_hashes(text.text))
+            page.word_count = count_words(text.text)
             if self._keeps_text:
                 page.extra["text"] = clean_text(text.text)
         return page

@@ -10,8 +10,9 @@ A word is the polynomial of its characters at a fixed point, modulo 2**32.
 
 from __future__ import annotations
 
+import re
 import sys
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 from unicodedata import category
 
@@ -51,7 +52,27 @@ _SECOND_HALVES = (0xDC00, 0xDFFF)
 _WORD_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd", "Nl", "No"})
 
 
-@lru_cache(maxsize=1)  # it is asked for to count the words, and again to compare them
+# Bytes of UTF-8 that begin no character of a script without spaces, nor of some others.
+_SPACED = bytes({*range(0xE0), 0xE2})
+# Signs, as far as they are two or three bytes: a letter among them is rare.
+_SIGNS = re.compile(rb"\xc2[^\xaa\xb5\xba]|\xe2..", re.DOTALL)
+_KINDS = bytes(
+    ord("x") if code >= 0x80 or chr(code).isalnum() else ord(" ") for code in range(0x100)
+)
+
+
+def count_words(text: str) -> int:
+    """How many words a text has. For most scripts without NumPy, in a third of the time."""
+    text = text[:MAX_CHARACTERS]
+    data = text.encode("utf-8", "replace")
+    if not text.isascii():
+        if data.translate(None, _SPACED):
+            return len(word_hashes(text))
+        data = _SIGNS.sub(b" ", data)
+    kinds = data.translate(_KINDS)
+    return kinds.count(b" x") + kinds.startswith(b"x")
+
+
 def word_hashes(text: str) -> Hashes:
     """A number for each word, in the order of the text. Equal words have equal numbers."""
     text = text[:MAX_CHARACTERS]

@@ -11,6 +11,7 @@ import hashlib
 import json
 import logging
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.exceptions import NotConfigured
@@ -103,8 +104,8 @@ class Duplicates:
                 digest = hashlib.sha256(body)
                 item.content_hash = digest.hexdigest()
                 text = item.own_text
-                signature = None if text is None else signature_of(text, **self.making._asdict())
-                item.content = Content(digest.digest(), signature)
+                sign = partial(signature_of, text, **self.making._asdict()) if text else None
+                item.content = Content(digest.digest(), sign, len(text or ""))
         elif self._arriving is not None and not isinstance(item, Page):
             return self._arriving.mark(item)
         return item
