@@ -54,8 +54,10 @@ _WORD_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd", "N
 
 # Bytes of UTF-8 that begin no character of a script without spaces, nor of some others.
 _SPACED = bytes({*range(0xE0), 0xE2})
-# Signs, as far as they are two or three bytes: a letter among them is rare.
-_SIGNS = re.compile(rb"\xc2[^\xaa\xb5\xba]|\xe2..", re.DOTALL)
+# Signs, as far as they are two or three bytes: a letter among them is rare. One pattern for both
+# would be looked for byte by byte.
+_SHORT_SIGNS = re.compile(rb"\xc2[^\xaa\xb5\xba]")
+_LONG_SIGNS = re.compile(rb"\xe2..", re.DOTALL)
 _KINDS = bytes(
     ord("x") if code >= 0x80 or chr(code).isalnum() else ord(" ") for code in range(0x100)
 )
@@ -68,7 +70,7 @@ def count_words(text: str) -> int:
     if not text.isascii():
         if data.translate(None, _SPACED):
             return len(word_hashes(text))
-        data = _SIGNS.sub(b" ", data)
+        data = _LONG_SIGNS.sub(b" ", _SHORT_SIGNS.sub(b" ", data))
     kinds = data.translate(_KINDS)
     return kinds.count(b" x") + kinds.startswith(b"x")
 
