@@ -1,9 +1,10 @@
 """``bench crawl``: pages per second of CPU, of this project and of a stock CrawlSpider.
 
-Both crawl the same generated site to the same JSON, in turns, so that a machine that gets
-slower meanwhile is slower for both. The least of each figure counts, since whatever disturbs
-a run only adds to it. Start-up (the interpreter, imports, opening and closing the crawl) is
-measured by crawling one page, and left out of the rates: it is the same for any site.
+All crawl the same generated site to JSON, in turns, so that a machine that gets slower
+meanwhile is slower for all: stock, ours as it is (with content and duplicates), and ours with
+links only. The least of each figure counts, since whatever disturbs a run only adds to it.
+Start-up (the interpreter, imports, opening and closing the crawl) is measured by crawling one
+page, and left out of the rates: it is the same for any site.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.crawlers import OURS, STOCK, Crawler, differences, missing, read_pages
+from bench.crawlers import CRAWLERS, STOCK, Crawler, differences, missing, read_pages
 from bench.measure import Cost, CrawlFailed, Result, best
 from bench.options import OneLineParser, count
 from bench.report import Report
@@ -94,7 +95,7 @@ def _compare(pages: int, repeat: int, server: str) -> Report:
             crawler.name: Result(
                 pages, best(costs[crawler.name, "site"]), best(costs[crawler.name, "alone"])
             )
-            for crawler in (STOCK, OURS)
+            for crawler in CRAWLERS
         },
         differences=found,
         steps=step_costs(site),
@@ -110,7 +111,7 @@ def _measure(
     # The single page first: then everything is compiled, and in the disk's cache.
     for kind, seed in (("alone", served.url + ALONE), ("site", served.url)):
         for turn in range(repeat):
-            for crawler in (STOCK, OURS):
+            for crawler in CRAWLERS:
                 _say(f"{crawler.name}: {kind}, run {turn + 1} of {repeat}")
                 cost = crawler.crawl(seed, _folder(folder, crawler, kind, turn), limit)
                 costs.setdefault((crawler.name, kind), []).append(cost)
@@ -122,7 +123,7 @@ def _differences(site: Site, served: Served, folder: Path, repeat: int) -> Itera
     reference = read_pages(_folder(folder, STOCK, "site", 0))
     yield from missing(STOCK.name, reference, expected)
     for turn in range(repeat):
-        for crawler in (STOCK, OURS):
+        for crawler in CRAWLERS:
             pages = read_pages(_folder(folder, crawler, "site", turn))
             yield from differences(STOCK.name, reference, crawler.name, pages)
 

@@ -44,11 +44,16 @@ class Crawler(NamedTuple):
 
 
 STOCK = Crawler("stock", ("runspider", str(PROJECT / "bench" / "stock.py")), None)
-OURS = Crawler(
-    "ours",
-    ("crawl", "site", "-a", f"concurrency={_CONCURRENCY}", "-a", f"workers={_CONCURRENCY}"),
+_CRAWL = ("crawl", "site", "-a", f"concurrency={_CONCURRENCY}", "-a", f"workers={_CONCURRENCY}")
+# All that is on by default: content and duplicates, too.
+OURS = Crawler("ours", _CRAWL, "crawlproject.settings")
+# Closer to what stock does.
+LINKS_ONLY = Crawler(
+    "links only",
+    (*_CRAWL, "-s", "PAGES_CONTENT=False", "-s", "DUPLICATES_ENABLED=False"),
     "crawlproject.settings",
 )
+CRAWLERS = (STOCK, OURS, LINKS_ONLY)
 
 
 def read_pages(folder: Path) -> Pages:

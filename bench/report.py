@@ -34,9 +34,14 @@ class Report:
     steps: dict[str, float]
 
     @property
-    def ratio(self) -> float | None:
-        stock, ours = self.results["stock"], self.results["ours"]
-        return ratio(ours.pages_per_cpu_second, stock.pages_per_cpu_second)
+    def ratios(self) -> dict[str, float | None]:
+        """Pages per CPU-second against stock."""
+        stock = self.results["stock"].pages_per_cpu_second
+        return {
+            name: ratio(result.pages_per_cpu_second, stock)
+            for name, result in self.results.items()
+            if name != "stock"
+        }
 
     @property
     def ratio_with_start_up(self) -> float | None:
@@ -53,7 +58,8 @@ class Report:
             "server_note": self.served.note,
             "repeat": self.repeat,
             "crawlers": {name: self._figures(name) for name in self.results},
-            "ratio": self.ratio,
+            "ratio": self.ratios["ours"],
+            "ratios": self.ratios,
             "ratio_with_start_up": self.ratio_with_start_up,
             "same_pages": not self.differences,
             "differences": self.differences,
@@ -115,7 +121,8 @@ class Report:
         console.print(f"Seconds include start-up ({start_up}); rates leave it out.")
         if self.served.note:
             console.print(f"Served by {self.served.server}, {self.served.note}.", markup=False)
-        console.print(f"ours / stock: {_figure(self.ratio, 1)} × pages per CPU-second")
+        for name, times in self.ratios.items():
+            console.print(f"{name} / stock: {_figure(times, 1)} × pages per CPU-second")
         console.print(f"with start-up: {_figure(self.ratio_with_start_up, 1)} ×")
         steps = ", ".join(f"{name} {cost:.3f}" for name, cost in self.steps.items())
         console.print(f"CPU ms a page, of ours: {steps}; the rest is fetch, frontier, outputs.")

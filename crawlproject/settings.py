@@ -129,6 +129,7 @@ RENDER_BROWSER_PATH: str | None = None  # a Chromium; by default the one that is
 
 # --- pages: what is read of a page
 
+PAGES_CONTENT = True  # read what pages say; off: their links and their head, in less time
 PAGES_HEADING_LEVELS = 2  # 1 to 6: which headings are recorded; 0: none
 PAGES_MEDIA = True  # record the URLs of pictures, videos and sounds
 PAGES_STRUCTURED_DATA = ["json-ld", "microdata", "rdfa"]  # the syntaxes that are read; []: none

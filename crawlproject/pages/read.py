@@ -10,7 +10,7 @@ from scrapy.http import HtmlResponse
 
 from crawlproject.frontier.leases import FETCH_MS
 from crawlproject.items import Page
-from crawlproject.pages.content import ContentReader
+from crawlproject.pages.content import ContentReader, Reach
 from crawlproject.pages.structured import structured_data
 from crawlproject.pages.text import main_text
 from crawlproject.pages.words import count_words
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from crawlproject.frontier.base import Lease
-    from crawlproject.pages.content import Reach
     from crawlproject.pages.values import Item
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
@@ -54,7 +53,7 @@ def page_of(lease: Lease) -> Page:
 class PageReader:
     """``token`` is the name by which a site may address the crawler. ``structured`` are the
     syntaxes of structured data that are read. ``keeps_text`` says whether the main text is a
-    field of the outputs.
+    field of the outputs. ``is_sparing``: no more is read than links and head.
     """
 
     def __init__(
@@ -65,11 +64,13 @@ class PageReader:
         reach: Reach | None = None,
         structured: Sequence[str] = (),
         keeps_text: bool = False,
+        is_sparing: bool = False,
     ) -> None:
         self._token = token
-        self._structured = structured
-        self._content = ContentReader(canonicalize, reach)
+        self._structured = () if is_sparing else structured
+        self._content = ContentReader(canonicalize, Reach(0, media=False) if is_sparing else reach)
         self._keeps_text = keeps_text
+        self._reads_text = keeps_text or not is_sparing
 
     def read(
         self,
@@ -86,13 +87,17 @@ class PageReader:
             directives = robots_directives(response, self._token)
             page.noindex, page.nofollow = "noindex" in directives, "nofollow" in directives
             self._content.read(response, page)
-            page.structured_data = self._structured_data(response, stats)
-            text = main_text(response)
-            page.text, page.own_text = text
-            page.word_count = count_words(text.text)
-            if self._keeps_text:
-                page.extra["text"] = clean_text(text.text)
+            if self._structured:
+                page.structured_data = self._structured_data(response, stats)
+            if self._reads_text:
+                self._read_text(response, page)
         return page
+
+    def _read_text(self, response: Response, page: Page) -> None:
+        page.text, page.own_text = main_text(response)
+        page.word_count = count_words(page.text)
+        if self._keeps_text:
+            page.extra["text"] = clean_text(page.text)
 
     def _structured_data(self, response: Response, stats: StatsCollector | None) -> list[Item]:
         items, broken = structured_data(response, self._structured)

@@ -134,6 +134,7 @@ class SiteSpider(CrawlSpider):
                 ),
                 structured=settings.getlist("PAGES_STRUCTURED_DATA"),
                 keeps_text=settings.getbool("PAGES_TEXT"),
+                is_sparing=not settings.getbool("PAGES_CONTENT"),
             ),
             redirects=Redirects(
                 canonicalize,

@@ -226,7 +226,7 @@ def test_both_crawlers_get_the_same_pages_of_a_small_site(tmp_path: Path) -> Non
     assert figures["machine"]["cpu_count"] == os.cpu_count()
     assert figures["versions"]["Scrapy"]
     assert {"ratio", "ratio_with_start_up"} <= figures.keys()
-    assert list(figures["crawlers"]) == ["stock", "ours"]
+    assert list(figures["crawlers"]) == ["stock", "ours", "links only"]
     for crawler in figures["crawlers"].values():
         assert crawler["pages"] == 30
         assert len(crawler["runs"]) == 1
