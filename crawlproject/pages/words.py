@@ -64,15 +64,16 @@ _KINDS = bytes(
 
 
 def count_words(text: str) -> int:
-    """How many words a text has. For most scripts without NumPy, in a third of the time."""
+    """How many words a text has. For most scripts in a third of the time."""
     text = text[:MAX_CHARACTERS]
     data = text.encode("utf-8", "replace")
     if not text.isascii():
         if data.translate(None, _SPACED):
             return len(word_hashes(text))
         data = _LONG_SIGNS.sub(b" ", _SHORT_SIGNS.sub(b" ", data))
-    kinds = data.translate(_KINDS)
-    return kinds.count(b" x") + kinds.startswith(b"x")
+    # A space in front: a word begins where there was none before.
+    kinds = np.frombuffer(b" " + data.translate(_KINDS), np.uint8)
+    return int(np.count_nonzero(kinds[1:] > kinds[:-1]))
 
 
 def word_hashes(text: str) -> Hashes:
