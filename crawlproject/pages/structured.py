@@ -9,6 +9,7 @@ takes twice as long, and finds them in scripts, too.)
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.pages.json_ld import json_ld
@@ -41,8 +42,7 @@ class StructuredData(NamedTuple):
 def structured_data(response: Response, syntaxes: Sequence[str] = SYNTAXES) -> StructuredData:
     """The items of an HTML response. Never raises, whatever the page holds."""
     scripts = _scripts(response) if JSON_LD in syntaxes else []
-    attributes = [name for syntax, (name, _) in _IN_ELEMENTS.items() if syntax in syntaxes]
-    selector = ",".join(f"[{name}]" for name in attributes)
+    attributes, selector = _sought(tuple(syntaxes))
     marked = document(response).css(selector) if selector else []
     if not scripts and not marked:
         return StructuredData([], 0)
@@ -56,6 +56,13 @@ def structured_data(response: Response, syntaxes: Sequence[str] = SYNTAXES) -> S
             items += more
             broken += more_broken
     return StructuredData(items, broken)
+
+
+@lru_cache(maxsize=8)
+def _sought(syntaxes: tuple[str, ...]) -> tuple[list[str], str]:
+    """The attributes that tell of these syntaxes, and a selector of the elements with them."""
+    attributes = [name for syntax, (name, _) in _IN_ELEMENTS.items() if syntax in syntaxes]
+    return attributes, ",".join(f"[{name}]" for name in attributes)
 
 
 def _scripts(response: Response) -> list[LexborNode]:

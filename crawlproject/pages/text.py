@@ -18,15 +18,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.pages.centre import INLINE, Patience, centre
-from crawlproject.urls.document import reading_of, survey
+from crawlproject.urls.document import Survey, reading_of, survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from scrapy.http import Response
     from selectolax.lexbor import LexborNode
-
-    from crawlproject.urls.document import Survey
 
 # Never text of the page, wherever it is.
 _NO_TEXT = (
@@ -81,18 +79,29 @@ def main_text(response: Response) -> MainText:
     if body is None:
         return MainText("", "")
     patience = Patience(4 * len(response.body) + 10_000)
-    root = next(iter(found.named.get("main", ())), body)
+    for main in found.named.get("main", ())[:1]:
+        # What is outside of it need not be looked at.
+        inside = Survey(main)
+        _remove(inside.all(*_NO_TEXT))
+        _remove_beside(inside, main, patience, _BLOCKS)
+        if loose := _text(main):
+            is_changed = _remove_link_blocks(main, inside.all("a"), patience)
+            own = _text(main) if is_changed else loose
+            return MainText(own if len(own) >= _LEAST else loose, own)
+    return _unnamed_text(found, body, patience)
+
+
+def _unnamed_text(found: Survey, body: LexborNode, patience: Patience) -> MainText:
+    """The text of a page that has no ``<main>``."""
     _remove(found.all(*_NO_TEXT))
-    named = _remove_beside(found, root, patience, _BLOCKS)
-    if root is body:
-        root = named or _article(found, body, patience)
+    root = _remove_beside(found, body, patience, _BLOCKS) or _article(found, body, patience)
     if root is body:
         # That of an article has its headline.
         _remove_beside(found, body, patience, ("header",))
     loose = _text(root)
     if not loose and root is not body:
         root, loose = body, _text(body)
-    own = _text(root) if _remove_link_blocks(root, patience) else loose
+    own = _text(root) if _remove_link_blocks(root, root.css("a"), patience) else loose
     text = own if len(own) >= _LEAST else loose
     if root is body:
         block = centre(body, own, patience)
@@ -175,10 +184,10 @@ def _is_beside(attributes: dict[str, str | None]) -> bool:
     return bool((name and _IS_HINTED(name)) or (number and _IS_HINTED(number)))
 
 
-def _remove_link_blocks(root: LexborNode, patience: Patience) -> bool:
+def _remove_link_blocks(root: LexborNode, links: list[LexborNode], patience: Patience) -> bool:
     """Remove blocks that are mostly links; whether there were any."""
     blocks: dict[int, tuple[LexborNode, int]] = {}
-    for link in root.css("a"):
+    for link in links:
         block = _block_of(link)
         if block is not None and block.mem_id != root.mem_id and block.tag != "h1":
             size = patience.size(link)

@@ -54,20 +54,19 @@ _SURVEYED = _numbers((*LINKING, *_TELLING, *_OUTLINE, *_MEDIA))
 
 
 class Survey:
-    """The elements of a page that are asked for, found on one walk through its tree.
+    """The elements of a page, or of a part of it, that are asked for, found on one walk.
 
     A walk for each question would take as long as parsing does.
     """
 
     __slots__ = ("elements", "named")
 
-    def __init__(self, tree: LexborHTMLParser) -> None:
+    def __init__(self, root: LexborNode | None) -> None:
         # Those that link, or say something of the page, in page order, with their names.
         self.elements: list[Element] = []
         # All of each name, in page order.
         self.named: dict[str, list[LexborNode]] = {}
         named, name_of, found = self.named, _SURVEYED.get, self.elements.append
-        root = tree.root
         # Not their attributes: those of all elements at once are much, on a page that is.
         for node in root.traverse() if root is not None else ():
             name = name_of(node.tag_id)
@@ -126,7 +125,7 @@ def survey(response: Response) -> Survey:
     """What elements a page has."""
     reading = reading_of(response)
     if reading.survey is None:
-        reading.survey = Survey(document(response))
+        reading.survey = Survey(document(response).root)
     return reading.survey
 
 
