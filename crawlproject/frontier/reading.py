@@ -67,7 +67,7 @@ class Reader:
     def count_rendered(self) -> int:
         """How many pages a browser has shown."""
         (number,) = self.database.execute(
-            "SELECT count(*) FROM pages WHERE record LIKE '%\"rendered\": true%'"
+            "SELECT count(*) FROM pages WHERE record LIKE '%\"rendered\":true%'"
             " AND json_extract(record, '$.rendered')"
         ).fetchone()
         return int(number)
