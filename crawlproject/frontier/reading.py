@@ -262,4 +262,6 @@ def _record(text: str) -> Record:
         record: Record = from_text(text)
     except ValueError as error:
         raise sqlite3.DatabaseError(f"a record is no JSON: {error}") from None
+    if not isinstance(record, dict):
+        raise sqlite3.DatabaseError(f"a record is no JSON object: {text[:50]!r}")
     return record
