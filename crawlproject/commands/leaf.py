@@ -70,9 +70,16 @@ def _facts(
         if name in _SAID or value in (None, [], {}, "", False):
             continue
         if name == "headings":
-            yield from ((f"h{one['level']}", one["text"]) for one in value)
+            yield from map(_heading, value if isinstance(value, list) else [value])
         else:
             yield name.replace("_", " "), _text(value)
+
+
+def _heading(one: Any) -> tuple[str, str]:
+    # A pipeline may have made something else of them.
+    if isinstance(one, dict) and one.keys() >= {"level", "text"}:
+        return f"h{one['level']}", _text(one["text"])
+    return "heading", _text(one)
 
 
 def _body(stored: Record | None, problem: str | None, how_to_store: str) -> str:

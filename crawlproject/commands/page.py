@@ -24,6 +24,7 @@ from crawlproject.frontier.questions import Questions
 from crawlproject.frontier.reading import Reader
 from crawlproject.pipelines.blobs import MissingBody, StoreError
 from crawlproject.pipelines.places import Shelves
+from crawlproject.pipelines.stored import checked
 from crawlproject.urls.fingerprint import canonicalizer_from
 
 if TYPE_CHECKING:
@@ -109,13 +110,14 @@ def _leaf(database: sqlite3.Connection, asked: str, url: str) -> Leaf:
     questions = Questions(database)
     known = questions.find(url)
     answer = None if known is None else Reader(database).answer(known.id)
+    stored = None if answer is None or answer.stored is None else checked(answer.stored)
     return {
         "asked": asked,
         "url": url,
         "state": None if known is None else known.state,
         "page": None if answer is None else answer.record,
         "redirects_to": None if answer is None else answer.target,
-        "stored": None if answer is None else answer.stored,
+        "stored": stored,
         "body": None,
         "near": [one._asdict() for one in near(database, url)] if known is None else [],
     }

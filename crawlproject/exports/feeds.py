@@ -80,17 +80,18 @@ class Feeds(FeedExporter):
         # What a crawl directory has that failed is not all: better the document of yesterday.
         if frontier is not None and frontier.failure is None:
             lines, reader = self.slots, frontier.read()
-            marks = Marks.from_settings(reader, self.settings) if self._documents else None
-            self._count(marks)
+            marks: Marks | None = None
             for slot in self._documents:
                 self.slots = [slot]
                 try:
+                    marks = marks or Marks.from_settings(reader, self.settings)
                     self._fill(slot, reader, marks, spider)
                 except WRITE_ERRORS as error:
                     self._failed(slot, error)
                 else:
                     lines = lines + self.slots
             self.slots = lines
+            self._count(marks)
         elif frontier is not None:
             # Nor is an empty file better.
             self.slots = [slot for slot in self.slots if slot.itemcount]

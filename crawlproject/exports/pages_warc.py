@@ -26,6 +26,7 @@ from crawlproject.exports.warc_records import Bodies, First, http_headers, recor
 from crawlproject.frontier import frontier_of
 from crawlproject.pipelines.blobs import MissingBody
 from crawlproject.pipelines.places import Shelves
+from crawlproject.pipelines.stored import checked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,7 +112,7 @@ class WarcExporter(SortedPagesExporter):
             self._write_metadata(writer, page, None, {})
             return
         try:
-            body = self._body(stored)
+            body = self._body(checked(stored))
         except MissingBody as error:
             self._miss(page["url"], str(error))
             self._write_metadata(writer, page, None, {})

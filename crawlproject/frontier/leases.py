@@ -128,9 +128,10 @@ class LeaseMiddleware(BaseSpiderMiddleware):
             url = None if lease is None else lease.url
             frontier_of(self.crawler).keep_item(kind, record, url)
         else:
-            lease.records.append((kind, record))
-            if kind == PAGE:
+            # Not another page that the callback has made of it, nor a second one.
+            if kind == PAGE and record["url"] == lease.url and not _has_page(lease):
                 lease.content, lease.stored = item.content, item.stored
+            lease.records.append((kind, record))
         if kind == PAGE:
             # The pipelines have seen it. Who keeps pages shall not keep their bodies.
             item.response = item.content = item.stored = None
@@ -139,6 +140,10 @@ class LeaseMiddleware(BaseSpiderMiddleware):
         lease = _lease_of(response)
         if lease is not None and not lease.is_reported:
             lease.failed = True
+
+
+def _has_page(lease: Lease) -> bool:
+    return any(kind == PAGE and record["url"] == lease.url for kind, record in lease.records)
 
 
 class LeasesOut:

@@ -67,7 +67,7 @@ class Reader:
     def count_rendered(self) -> int:
         """How many pages a browser has shown."""
         (number,) = self.database.execute(
-            "SELECT count(*) FROM pages WHERE record LIKE '%\"rendered\": true%'"
+            "SELECT count(*) FROM pages WHERE record LIKE '%\"rendered\":true%'"
             " AND json_extract(record, '$.rendered')"
         ).fetchone()
         return int(number)
@@ -262,4 +262,6 @@ def _record(text: str) -> Record:
         record: Record = from_text(text)
     except ValueError as error:
         raise sqlite3.DatabaseError(f"a record is no JSON: {error}") from None
+    if not isinstance(record, dict):
+        raise sqlite3.DatabaseError(f"a record is no JSON object: {text[:50]!r}")
     return record

@@ -28,6 +28,8 @@ MAX_TEXT_LENGTH = 1000
 _LONGEST_TEXT = 100_000
 # Of each kind on a page.
 MAX_ENTRIES = 1000
+# How often a page's text is read for its headings, at most.
+_TIMES = 4
 
 _TITLE_PARENTS = frozenset({"head", "body", "html"})
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
@@ -60,13 +62,24 @@ class ContentReader:
         self._read_meta(found, page)
         place = self._places.at(base_url(response))
         self._read_links(found, page, place)
-        for name in self._headings:
-            for node in found.named.get(name, ())[:MAX_ENTRIES]:
-                if text := clean(node.text()):
-                    page.headings.append({"level": int(name[1]), "text": text})
+        page.headings = self._read_headings(found, len(response.body))
         if self._reach.media:
             page.images = self._images(found, place)
             page.media = _unique(place, map(_media_source, _media(found)))
+
+    def _read_headings(self, found: Survey, size: int) -> list[dict[str, Any]]:
+        headings: list[dict[str, Any]] = []
+        # Each has the text of those inside of it: a thousand would have that of a thousand pages.
+        left = _TIMES * size
+        for name in self._headings:
+            for node in found.named.get(name, ())[:MAX_ENTRIES]:
+                if left < 0:
+                    return headings
+                text = node.text()
+                left -= len(text)
+                if text := clean(text):
+                    headings.append({"level": int(name[1]), "text": text})
+        return headings
 
     def _read_meta(self, found: Survey, page: Page) -> None:
         for node in found.named.get("meta", ())[:MAX_ENTRIES]:

@@ -80,6 +80,16 @@ def values_of(signature: bytes, size: int) -> Hashes:
     return np.frombuffer(signature, np.uint32, size)
 
 
+def is_signature(value: object, size: int) -> bool:
+    """Whether it has the form of one: it may come from a crawl directory that anybody has made."""
+    if not isinstance(value, bytes):
+        return False
+    behind = len(value) - _BYTES * size
+    if _is_whole(value):
+        return 0 < behind <= _BYTES * _WHOLE * size
+    return behind == len(_MARK) + _FINER * size
+
+
 def similarity(one: bytes, other: bytes, size: int) -> float:
     """How much of two texts is the same, from 0 to 1."""
     if _is_whole(one) and _is_whole(other):
@@ -89,7 +99,8 @@ def similarity(one: bytes, other: bytes, size: int) -> float:
     some, more = _fine_of(one, size), _fine_of(other, size)
     either = np.count_nonzero(some | more)
     equal = np.count_nonzero(some == more) - (len(some) - either)
-    return float(equal) / either
+    # Nothing has none, unless it was not made here.
+    return float(equal) / (either or 1)
 
 
 def _is_whole(signature: bytes) -> bool:

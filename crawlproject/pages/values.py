@@ -49,8 +49,7 @@ class Budget:
 
     def text(self, written: str) -> str:
         """A text that an attribute has."""
-        self.characters -= len(written)
-        return clean(written)
+        return clean(self._spend(written))
 
     def text_of(self, node: LexborNode) -> str:
         """The text of an element, as a browser would show it: white space is one space."""
@@ -58,11 +57,13 @@ class Budget:
             return ""
         text = node.text_lexbor()
         # What was read counts, not what is left of it: elements in each other repeat their text.
-        self.characters -= len(text)
-        return clean(" ".join(text.split()))
+        return clean(" ".join(self._spend(text).split()))
 
     def address(self, url: str, base: str) -> str:
         """The absolute URL, or for what is no http(s) URL, what was written."""
+        if len(url) > self.characters:
+            # Half an address is none.
+            return self._spend(url)[:0]
         try:
             # '_:' begins a name that is known on this page alone.
             address = clean(url) if url.startswith("_:") else resolve(url, base)
@@ -70,6 +71,12 @@ class Budget:
             address = clean(url)
         self.characters -= len(address)
         return address
+
+    def _spend(self, text: str) -> str:
+        """As much of a text as there is room for."""
+        room = max(0, self.characters)
+        self.characters -= len(text)
+        return text[:room]
 
 
 def clean(text: str) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawlproject.frontier.reading import IS_PAGE
-from crawlproject.pages.signature import similarity
+from crawlproject.pages.signature import is_signature, similarity
 from crawlproject.pipelines.bands import bands_of, grouped, shape_for
 from crawlproject.pipelines.firsts import Firsts
 
@@ -110,8 +110,8 @@ class _Near:
             for page, signature in self._database.execute(
                 "SELECT id, signature FROM contents WHERE signature IS NOT NULL ORDER BY id"
             ):
-                # What another version has made can't be compared.
-                if page not in copies and len(signature) >= 4 * self._size:
+                # What somebody else has made can't be compared.
+                if page not in copies and is_signature(signature, self._size):
                     pages.append(page)
                     yield signature
 

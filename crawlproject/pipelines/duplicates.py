@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import sqlite3
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +21,7 @@ from crawlproject.frontier import frontier_of
 from crawlproject.items import Content, Page
 from crawlproject.pages.signature import signature_of
 from crawlproject.pipelines.arriving import Arriving
+from crawlproject.records import from_text
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -32,6 +34,8 @@ logger = logging.getLogger(__name__)
 # What is done with duplicates.
 MARK = "mark"
 DROP = "drop"
+# Values of a signature.
+MIN_SIZE, MAX_SIZE = 16, 1024
 # The note that says how the signatures of a crawl directory were made.
 MAKING = "signatures"
 
@@ -53,7 +57,15 @@ class Making(NamedTuple):
 
     @classmethod
     def from_note(cls, note: str | None) -> Making | None:
-        return None if note is None else cls(*json.loads(note))
+        """Raises sqlite3.DatabaseError for one that was not written by us."""
+        if note is None:
+            return None
+        with suppress(ValueError, TypeError):
+            making = cls(*from_text(note))
+            is_number = all(type(value) is int and value > 0 for value in making)
+            if is_number and making.size <= MAX_SIZE:
+                return making
+        raise sqlite3.DatabaseError(f"the note {MAKING!r} is not one of ours: {note[:50]!r}")
 
 
 class Duplicates:
@@ -104,15 +116,27 @@ class Duplicates:
                 digest = hashlib.sha256(body)
                 item.content_hash = digest.hexdigest()
                 text = item.own_text
-                sign = partial(signature_of, text, **self.making._asdict()) if text else None
+                sign = partial(self._signature, item.url, text) if text else None
                 item.content = Content(digest.digest(), sign, len(text or ""))
         elif self._arriving is not None and not isinstance(item, Page):
             return self._arriving.mark(item)
         return item
 
+    def _signature(self, url: str, text: str) -> bytes | None:
+        """Made when the page is committed, with many others: it must not fail."""
+        try:
+            return signature_of(text, **self.making._asdict())
+        except Exception as error:  # a pipeline may have changed the text to anything
+            logger.warning("%s can't be compared with other pages: %s", url, error)
+            return None
+
     def _agree(self, frontier: Frontier) -> None:
         """Go on in the way in which a crawl directory was begun."""
-        begun = Making.from_note(frontier.recall(MAKING))
+        try:
+            begun = Making.from_note(frontier.recall(MAKING))
+        except sqlite3.DatabaseError as error:
+            frontier.fail(f"the crawl directory can't be gone on with: {error}")
+            return
         if begun is None:
             frontier.remember(MAKING, json.dumps(self.making))
         elif begun != self.making:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,6 +62,8 @@ class Marks:
     def _find(self, threshold: float, size: int) -> None:
         database = self._reader.database
         (last,) = database.execute("SELECT coalesce(max(id), 0) FROM contents").fetchone()
+        if last > np.iinfo(np.uint32).max:
+            raise sqlite3.DatabaseError(f"no URL has the number {last}")
         self._of = np.zeros(last + 1, np.uint32)
         self._similarity = np.zeros(last + 1, np.float32)
         for mark in duplicates(database, threshold=threshold, size=size):

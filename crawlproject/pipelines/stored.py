@@ -16,6 +16,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.leases import ON_THE_WIRE, Wire
@@ -29,6 +31,21 @@ if TYPE_CHECKING:
 
 Stored = dict[str, Any]
 Pairs = list[list[str]]
+
+_HEADERS = ("request_headers", "response_headers")
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("url", "method"), (str,)),
+    **dict.fromkeys(("status", "body_bytes"), (int,)),
+    **dict.fromkeys(_HEADERS, (list,)),
+    **dict.fromkeys(
+        (
+            *("reason", "http_version", "content_hash", "content_type", "content_encoding"),
+            *("etag", "last_modified", "store", "crawled_at", "ip_address", "error"),
+        ),
+        (str, NoneType),
+    ),
+    "stored_bytes": (int, NoneType),
+}
 
 # An archive is handed on, and must not hand on who may get in.
 _SECRET = frozenset({"authorization", "proxy-authorization", "cookie"})
@@ -67,6 +84,27 @@ def stored_answer(page: Page, response: Response) -> Stored:
         "ip_address": None if response.ip_address is None else str(response.ip_address),
         "error": page.error,
     }
+
+
+def checked(stored: Stored) -> Stored:
+    """What a crawl directory has, which may come from anybody. Raises sqlite3.DatabaseError."""
+    for name, kinds in _KINDS.items():
+        value = stored.get(name)
+        if not isinstance(value, kinds) or isinstance(value, bool):
+            raise sqlite3.DatabaseError(
+                f"{name} of a stored answer is not one of ours: {str(value)[:50]!r}"
+            )
+    for name in _HEADERS:
+        for pair in stored[name]:
+            if not (isinstance(pair, list) and len(pair) == 2 and all(map(_is_text, pair))):
+                raise sqlite3.DatabaseError(
+                    f"{name} of a stored answer has no such header: {str(pair)[:50]!r}"
+                )
+    return stored
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def header(pairs: Iterable[list[str]], name: str) -> str | None:

@@ -14,7 +14,7 @@ from scrapy.utils.misc import load_object
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.opening import DOMAIN, HOSTNAME
 from crawlproject.pages.structured import SYNTAXES
-from crawlproject.pipelines.duplicates import DROP, MARK
+from crawlproject.pipelines.duplicates import DROP, MARK, MAX_SIZE, MIN_SIZE
 from crawlproject.render import install as render
 from crawlproject.render.install import MODES
 from crawlproject.scope.domains import registered_domain
@@ -119,7 +119,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
             "REACTOR_THREADPOOL_MAXSIZE DUPLICATES_MIN_WORDS RENDER_CONCURRENCY",
         ),
         (values.whole_number(0, 6), "PAGES_HEADING_LEVELS"),
-        (values.whole_number(16, 1024), "DUPLICATES_PERMUTATIONS"),
+        (values.whole_number(MIN_SIZE, MAX_SIZE), "DUPLICATES_PERMUTATIONS"),
         (values.whole_number(1, 50), "DUPLICATES_SHINGLE_WORDS"),
         (values.part, "DUPLICATES_THRESHOLD"),
         (values.one_of(MARK, DROP), "DUPLICATES_ACTION"),

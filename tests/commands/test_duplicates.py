@@ -3,10 +3,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlproject.frontier.database import DATABASE
 from crawlproject.items import Content
 from crawlproject.pages.signature import signature_of
 from crawlproject.pipelines.duplicates import MAKING, Making
@@ -95,3 +98,43 @@ def test_bad_options_are_one_line(
     assert told.status == 2
     assert words in told.err
     assert len(told.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE notes SET value = '{' WHERE name = 'signatures'",
+        "UPDATE notes SET value = 'null' WHERE name = 'signatures'",
+        "UPDATE notes SET value = '[128, 3, 30, 4]' WHERE name = 'signatures'",
+        "UPDATE notes SET value = '[\"a\", 3, 30]' WHERE name = 'signatures'",
+        "UPDATE notes SET value = '[9999999999, 3, 30]' WHERE name = 'signatures'",
+    ],
+)
+def test_a_note_of_a_stranger_is_told_in_one_line(
+    folder: Path, capfd: Capture, damage: str
+) -> None:
+    change(folder, damage)
+    told = ask(capfd, "duplicates", folder)
+    assert (told.status, told.out) == (2, "")
+    assert "the note 'signatures' is not one of ours" in told.err
+    assert len(told.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "signature",
+    ["x''", "x'00'", "zeroblob(512)", "zeroblob(513)", "zeroblob(1025)", "zeroblob(100000)"],
+)
+def test_signatures_of_a_stranger_are_not_compared_or_harmless(
+    folder: Path, capfd: Capture, signature: str
+) -> None:
+    change(folder, f"UPDATE contents SET signature = {signature} WHERE hash <> x'61'")  # noqa: S608
+    told = ask(capfd, "duplicates", folder, "--json", "--threshold", "0.1")
+    assert (told.status, told.err) == (0, "")
+    (cluster,) = json.loads(told.out)["clusters"]
+    assert [one["kind"] for one in cluster["duplicates"]] == ["exact"]
+
+
+def change(folder: Path, statement: str) -> None:
+    with closing(sqlite3.connect(folder / DATABASE)) as database:
+        database.execute(statement)
+        database.commit()

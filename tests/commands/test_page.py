@@ -5,14 +5,17 @@ from __future__ import annotations
 import base64
 import json
 import random
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from crawlproject.frontier.database import DATABASE
 from tests.commands.inquiring import Crawl, ask, url
 from tests.crawling import command_environment, crawl_site
 from tests.killing import CrawlProcess
@@ -242,3 +245,51 @@ def test_it_works_while_the_crawl_runs(site: SiteFactory, tmp_path: Path, capfd:
         crawl.until(lambda: any(entry["path"] == "/slow" for entry in server.open()))
         crawl.until(lambda: ask(capfd, "page", tmp_path / "job", "/", "--body").status == 0)
         assert ask(capfd, "page", tmp_path / "job", "/", "--body").out == "<a href=/slow>"
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ("{", "a record is no JSON"),
+        ("[]", "a record is no JSON object"),
+        ("{}", "url of a stored answer is not one of ours"),
+        ("store", "store of a stored answer is not one of ours"),
+        ("status", "status of a stored answer is not one of ours"),
+        ("response_headers", "response_headers of a stored answer"),
+    ],
+)
+def test_what_a_stranger_has_stored_is_told_in_one_line(
+    tmp_path: Path, capfd: CapFd, answer: str, problem: str
+) -> None:
+    stored: dict[str, Any] = {
+        **dict.fromkeys(("url", "method", "reason", "http_version", "content_hash", "store"), ""),
+        "status": 200,
+        "body_bytes": 0,
+        "request_headers": [],
+        "response_headers": [],
+    }
+    if answer in stored:
+        stored[answer] = ["", [["a"]]]
+        answer = json.dumps(stored)
+    crawl = Crawl(tmp_path)
+    crawl.fetch("/", stored={})
+    crawl.close()
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as database:
+        database.execute("UPDATE stored SET answer = ?", (answer,))
+        database.commit()
+    for options in ((), ("--body",), ("--json",)):
+        told = ask(capfd, "page", tmp_path, url("/"), *options)
+        assert (told.status, told.out) == (2, "")
+        assert problem in told.err
+        assert len(told.err.splitlines()) == 1
+
+
+def test_headings_that_a_pipeline_has_changed_are_shown(tmp_path: Path, capfd: CapFd) -> None:
+    crawl = Crawl(tmp_path)
+    crawl.fetch("/", headings=["Tulips", {"level": 2, "text": "Red"}])
+    crawl.close()
+    told = ask(capfd, "page", tmp_path, url("/"))
+    assert (told.status, told.err) == (0, "")
+    said = [line.split() for line in told.out.splitlines()]
+    assert ["heading", "Tulips"] in said
+    assert ["h2", "Red"] in said

@@ -167,3 +167,11 @@ _PIECES = (
 def test_whatever_a_site_sends_is_read_and_can_be_written(parts: list[str]) -> None:
     page = read("".join(parts).encode("utf-8", "replace").decode())
     json.dumps(record_of(page)).encode()
+
+
+def test_headings_inside_of_headings_are_read_as_often_as_the_page_is_long() -> None:
+    markup = "<h1><div>" * MAX_ENTRIES + "word " * 2000
+    headings = read(markup).headings
+    # Each would have all of the text: a thousand times.
+    assert 1 <= len(headings) <= 10
+    assert len(read("<h1>Word</h1>" * MAX_ENTRIES).headings) == MAX_ENTRIES

@@ -126,7 +126,11 @@ def test_text_in_text_is_read_until_it_is_too_much() -> None:
     found = read("<div itemscope>" + "<div itemprop=a>" * 5_000 + "x" * 100_000)
     assert found.broken == 1
     texts = found.items[0]["properties"]["a"]
-    assert MAX_CHARACTERS <= len("".join(texts)) <= MAX_CHARACTERS + 100_000
+    assert len("".join(texts)) == MAX_CHARACTERS
+    # A single one is cut, too.
+    for markup in ("<b itemprop=a>{}", "<meta itemprop=a content={}>"):
+        found = read("<div itemscope>" + markup.format("x" * (MAX_CHARACTERS + 1)))
+        assert len(str(found.items[0]["properties"].get("a", ""))) <= MAX_CHARACTERS
 
 
 @pytest.mark.parametrize(

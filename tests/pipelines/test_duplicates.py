@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import sqlite3
+from contextlib import closing
 from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -11,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from crawlproject.frontier.database import DATABASE
 from crawlproject.items import Page
+from crawlproject.settings import ITEM_PIPELINES as PIPELINES
+from crawlproject.spiders.site import SiteSpider
 from tests.crawling import crawl_site
 from tests.killing import CrawlProcess
 
@@ -174,6 +179,70 @@ async def test_a_crawl_directory_goes_on_with_the_signatures_it_has(
         await crawl_site(server.url(), {**settings, "DUPLICATES_PERMUTATIONS": 64})
     assert "was begun with DUPLICATES_PERMUTATIONS=128" in caplog.text
     assert marks(output, server) == MARKS
+
+
+class TwoPagesSpider(SiteSpider):
+    """Makes another page of each, behind the page itself."""
+
+    name = "two_pages"
+
+    def parse_start_url(self, response: Any, **_: Any) -> Any:
+        yield Page(f"{response.url}#part", 200)
+
+
+@deferred_f_from_coro_f
+async def test_another_page_of_a_callback_takes_nothing_from_the_page(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"pages": {"/": page(A, "/copy"), "/copy": page(A, "/copy")}})
+    output = tmp_path / "s.json"
+    settings = {"STORE_BODIES": True, "FEEDS": {str(output): {"format": "json"}}}
+    crawled = await crawl_site(server.url(), settings, spider=TwoPagesSpider)
+    assert len(crawled.pages) >= 3
+    assert marks(output, server) == {"/copy": ("duplicate_of", "/")}
+    assert all(answer.stored is not None for answer in crawled.frontier.read().answers())
+
+
+class Spoiling:
+    """A pipeline before ours that makes something else of a page's text."""
+
+    def process_item(self, item: Any) -> Any:
+        if item.url.endswith("/b"):
+            item.own_text = {item.own_text}
+        return item
+
+
+@deferred_f_from_coro_f
+async def test_a_text_that_can_not_be_compared_costs_its_page_the_comparison(
+    site: SiteFactory, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = site(SPEC)
+    output = tmp_path / "s.json"
+    settings = {
+        "JOBDIR": str(tmp_path / "job"),
+        "ITEM_PIPELINES": {**PIPELINES, Spoiling: 50},
+        "FEEDS": {str(output): {"format": "json"}},
+    }
+    with caplog.at_level(logging.WARNING):
+        crawled = await crawl_site(server.url(), settings)
+    assert f"{server.url('/b')} can't be compared with other pages" in caplog.text
+    assert crawled.frontier.failure is None
+    assert marks(output, server) == {"/z/a": MARKS["/z/a"]}
+    assert len(json.loads(output.read_bytes())["pages"]) == len(crawled.pages)
+
+
+@deferred_f_from_coro_f
+async def test_a_crawl_directory_of_a_stranger_is_not_gone_on_with(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site(SPEC)
+    settings = {"JOBDIR": str(tmp_path / "job")}
+    await crawl_site(server.url(), settings, max_pages="2")
+    with closing(sqlite3.connect(tmp_path / "job" / DATABASE)) as database:
+        database.execute("UPDATE notes SET value = '{' WHERE name = 'signatures'")
+        database.commit()
+    crawled = await crawl_site(server.url(), settings)
+    assert "the note 'signatures' is not one of ours" in (crawled.frontier.failure or "")
 
 
 def test_a_kill_changes_no_cluster(site: SiteFactory, tmp_path: Path) -> None:

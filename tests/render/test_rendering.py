@@ -242,3 +242,5 @@ async def test_beyond_the_budget_pages_stay_as_they_were_fetched(
     server.set({"pages": {**SHOP["pages"], "/new": {"body": SHELL}}})
     again = await crawl_site(f"{server.url()} {server.url('/new')}", settings, render="auto")
     assert titles(again, server) == {"/new": "Shop"}
+    assert again.stats["render/over_budget"] == 1
+    assert "render/pages" not in again.stats

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from scrapy.http import HtmlResponse
 
 from crawlproject.render.scripted import is_scripted
+from tests.commands.inquiring import Crawl
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SCRIPT = "<script src=/app.js></script>"
 TEXT = "<p>" + "Tulips are planted in autumn. " * 12 + "</p>"
@@ -78,3 +84,14 @@ def test_a_page_that_has_something_to_say_is_not(body: str) -> None:
 
 def test_a_page_that_is_nested_without_end_is_judged_too() -> None:
     assert is_scripted(response("<div id=root></div>" + "<div>" * 50_000 + SCRIPT))
+
+
+def test_pages_that_were_rendered_are_counted_for_the_next_run(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path)
+    crawl.fetch("/", "/a", "/b", rendered=True)
+    # A lone surrogate is kept in another way.
+    crawl.fetch("/a", rendered=True, title="\ud800")
+    crawl.fetch("/b", title='"rendered":true')
+    crawl.frontier.commit()
+    assert crawl.frontier.read().count_rendered() == 2
+    crawl.close()
