@@ -89,7 +89,8 @@ def similarity(one: bytes, other: bytes, size: int) -> float:
     some, more = _fine_of(one, size), _fine_of(other, size)
     either = np.count_nonzero(some | more)
     equal = np.count_nonzero(some == more) - (len(some) - either)
-    return float(equal) / either
+    # A plain number, not one of numpy: items have it, and databases may not know the other.
+    return float(equal / either)
 
 
 def _is_whole(signature: bytes) -> bool:
