@@ -223,7 +223,8 @@ def _copies(ending: Ending) -> str | None:
     exact, near = ending.exact, ending.near
     have = "has" if (exact or near) == 1 else "have"
     if exact and near:
-        return f"{plural(exact, 'page')} {have} the body of another, {near:,} almost its text."
+        pages = plural(exact, "page")
+        return f"{pages} {have} the body of another, {near:,} almost the text of one."
     if exact or near:
         what = "the body" if exact else "almost the text"
         return f"{plural(exact or near, 'page')} {have} {what} of another."

@@ -250,7 +250,7 @@ def test_sizes(count: int, text: str) -> None:
         (0, 0, None),
         (1, 0, "1 page has the body of another."),
         (0, 2, "2 pages have almost the text of another."),
-        (3, 1, "3 pages have the body of another, 1 almost its text."),
+        (3, 1, "3 pages have the body of another, 1 almost the text of one."),
     ],
 )
 def test_duplicates_are_counted_in_a_sentence(exact: int, near: int, sentence: str | None) -> None:
