@@ -245,6 +245,17 @@ def test_sizes(count: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("pages", "sentence"),
+    [
+        (1, "1 page looks empty without scripts: -a render=auto shows it to a browser."),
+        (2, "2 pages look empty without scripts: -a render=auto shows them to a browser."),
+    ],
+)
+def test_pages_that_only_a_browser_can_fill_are_told_of(pages: int, sentence: str) -> None:
+    assert notes(Ending([SEED], scripted=pages)) == [sentence]
+
+
+@pytest.mark.parametrize(
     ("exact", "near", "sentence"),
     [
         (0, 0, None),
