@@ -105,7 +105,7 @@ class Summary:
             sys.stderr.flush()
 
     def _is_unrendered(self) -> bool:
-        return self._crawler.settings.get("RENDER_MODE", NEVER) == NEVER
+        return bool(self._crawler.settings.get("RENDER_MODE", NEVER) == NEVER)
 
     def ending(self, *, is_watched: bool) -> Ending:
         stats, tally = self._crawler.stats, tally_of(self._crawler)
