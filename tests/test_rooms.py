@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "crawlproject"
 
 # What every room may use, then the rooms in the order of a URL's way, then who looks on.
-COMMON = ("dispatch", "errors", "failures", "items", "records")
+COMMON = ("dispatch", "errors", "extras", "failures", "items", "records")
 ROOMS = (
     "urls",
     "scope",

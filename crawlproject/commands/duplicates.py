@@ -134,16 +134,21 @@ def _write_table(found: list[Duplicate], threshold: float, *, is_noted: bool) ->
     elif not found:
         sheet.say(f"No page is a duplicate of another (threshold {threshold:g}).")
     else:
-        sheet.say(
-            f"{_times(len(clusters), 'cluster')}: {_times(exact, 'page')} with the body of "
-            f"another, {near} with almost its text (threshold {threshold:g})."
-        )
+        said = count(exact, near)
+        sheet.say(f"{_times(len(clusters), 'cluster')}: {said} (threshold {threshold:g}).")
     for same in clusters[:_SHOWN_CLUSTERS]:
         rows = [("same" if one.kind == "exact" else _percent(one), one.url) for one in same]
         sheet.table(same[0].first, "rl", (), rows[:_SHOWN_PAGES], len(rows) - _SHOWN_PAGES)
     if len(clusters) > _SHOWN_CLUSTERS:
         sheet.say(f"And {_times(len(clusters) - _SHOWN_CLUSTERS, 'more cluster')}: --csv has all.")
     sheet.write()
+
+
+def count(exact: int, near: int) -> str:
+    if not exact:
+        return f"{_times(near, 'page')} with almost the text of another"
+    more = f", {near:,} with almost the text of one" if near else ""
+    return f"{_times(exact, 'page')} with the body of another{more}"
 
 
 def _percent(one: Duplicate) -> str:

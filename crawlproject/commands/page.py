@@ -31,8 +31,11 @@ if TYPE_CHECKING:
     import argparse
     import sqlite3
 
+    from crawlproject.records import Record
+
 Leaf = dict[str, Any]
 
+_COMPARED = frozenset({"duplicate_of", "near_duplicate_of", "similarity"})
 STORED, MISSING = "stored", "missing"
 _HOW_TO = "-s STORE_BODIES=True keeps the bodies of the pages that are fetched from then on"
 
@@ -115,12 +118,17 @@ def _leaf(database: sqlite3.Connection, asked: str, url: str) -> Leaf:
         "asked": asked,
         "url": url,
         "state": None if known is None else known.state,
-        "page": None if answer is None else answer.record,
+        "page": None if answer is None else _told(answer.record),
         "redirects_to": None if answer is None else answer.target,
         "stored": stored,
         "body": None,
         "near": [one._asdict() for one in near(database, url)] if known is None else [],
     }
+
+
+def _told(record: Record) -> Record:
+    """Without what is found out when outputs are written: null would say that there is none."""
+    return {name: value for name, value in record.items() if name not in _COMPARED}
 
 
 def _body(leaf: Leaf, shelves: Shelves) -> bytes:

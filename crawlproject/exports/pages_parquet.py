@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from crawlproject.exports.columns import KINDS, Kind, common, kind_of, value_of
 from crawlproject.exports.sorted_pages import SortedPagesExporter
+from crawlproject.extras import how_to_install
 from crawlproject.records import encodable
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class PagesParquetExporter(SortedPagesExporter):
     @classmethod
     def problem(cls, options: Mapping[str, Any]) -> str | None:
         if find_spec("pyarrow") is None:
-            return "pyarrow is not installed: python -m pip install -r requirements-parquet.txt"
+            return f"pyarrow is not installed: {how_to_install('parquet')}"
         return None
 
     def condense(self, record: Record) -> Record:

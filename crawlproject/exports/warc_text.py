@@ -93,6 +93,8 @@ def metadata(page: dict[str, Any], more: dict[str, object]) -> bytes:
     fields = [(name, page.get(field)) for field, name in _FIELDS]
     fields += [("redirectedFrom", url) for url in page.get("redirected_from") or ()]
     fields += more.items()
+    # What scripts have made of a page is not what the server sent: an archivist wants to know.
+    fields += [("rendered", "true")] if page.get("rendered") else []
     lines = (f"{name}: {_line(str(value))}\r\n" for name, value in fields if value is not None)
     return encodable("".join(lines)).encode()
 

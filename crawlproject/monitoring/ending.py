@@ -74,6 +74,8 @@ class Ending:
     # Pages that are duplicates of others, and near-duplicates.
     exact: int = 0
     near: int = 0
+    # Pages that are empty without scripts, where nobody has asked for a browser.
+    scripted: int = 0
     exceptions: int = 0
     earlier: Earlier | None = None
     # The crawl directory, if it lasts.
@@ -101,6 +103,7 @@ def notes(ending: Ending) -> list[str]:
     candidates = [
         _volume(ending),
         _copies(ending),
+        _scripted(ending.scripted),
         _continuation(ending.earlier),
         _early_end(ending),
     ]
@@ -223,11 +226,22 @@ def _copies(ending: Ending) -> str | None:
     exact, near = ending.exact, ending.near
     have = "has" if (exact or near) == 1 else "have"
     if exact and near:
-        return f"{plural(exact, 'page')} {have} the body of another, {near:,} almost its text."
+        pages = plural(exact, "page")
+        return f"{pages} {have} the body of another, {near:,} almost the text of one."
     if exact or near:
         what = "the body" if exact else "almost the text"
         return f"{plural(exact or near, 'page')} {have} {what} of another."
     return None
+
+
+def _scripted(pages: int) -> str | None:
+    if not pages:
+        return None
+    look, them = ("looks", "it") if pages == 1 else ("look", "them")
+    return (
+        f"{plural(pages, 'page')} {look} empty without scripts: -a render=auto shows {them} to a "
+        "browser."
+    )
 
 
 def _continuation(earlier: Earlier | None) -> str | None:

@@ -87,6 +87,8 @@ class Progress:
             # Another crawl of this process draws already, and two lines would tear.
             return
         self._started_at = self._clock()
+        # From the start, or the first line would say 0.0 pages/s beside the pages that there are.
+        self._speed.update(self._started_at, 0)
         self._failed_before = self._counts().failed
         self._live = Live(
             get_renderable=lambda: self._line,

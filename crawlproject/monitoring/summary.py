@@ -24,6 +24,7 @@ from crawlproject.monitoring.streams import is_terminal
 from crawlproject.monitoring.tables import draw
 from crawlproject.monitoring.tally import Tally
 from crawlproject.records import PAGE, page_from
+from crawlproject.render.install import NEVER
 from crawlproject.scope.depth import depth_limit_from
 
 if TYPE_CHECKING:
@@ -103,6 +104,9 @@ class Summary:
             sys.stderr.write(text)
             sys.stderr.flush()
 
+    def _is_unrendered(self) -> bool:
+        return bool(self._crawler.settings.get("RENDER_MODE", NEVER) == NEVER)
+
     def ending(self, *, is_watched: bool) -> Ending:
         stats, tally = self._crawler.stats, tally_of(self._crawler)
         ending = Ending(
@@ -118,6 +122,7 @@ class Summary:
             dropped=stats.get_value("item_dropped_count", 0),
             exact=stats.get_value("duplicates/exact", 0),
             near=stats.get_value("duplicates/near", 0),
+            scripted=stats.get_value("pages/scripted", 0) if self._is_unrendered() else 0,
             exceptions=stats.get_value("spider_exceptions/count", 0),
         )
         if (frontier := self._frontier()) is not None:

@@ -15,6 +15,7 @@ from crawlproject.pages.structured import structured_data
 from crawlproject.pages.text import main_text
 from crawlproject.pages.words import count_words
 from crawlproject.render import RENDERED
+from crawlproject.render.scripted import ENOUGH_LINKS, is_scripted
 from crawlproject.urls.directives import robots_directives
 
 if TYPE_CHECKING:
@@ -89,6 +90,10 @@ class PageReader:
             self._content.read(response, page)
             if self._structured:
                 page.structured_data = self._structured_data(response, stats)
+            # Before the tree is given up. Most pages have more links, and cost nothing.
+            is_bare = not page.rendered and len(links) < ENOUGH_LINKS
+            if stats is not None and is_bare and is_scripted(response):
+                stats.inc_value("pages/scripted")
             if self._reads_text:
                 self._read_text(response, page)
         return page

@@ -99,8 +99,9 @@ def similarity(one: bytes, other: bytes, size: int) -> float:
     some, more = _fine_of(one, size), _fine_of(other, size)
     either = np.count_nonzero(some | more)
     equal = np.count_nonzero(some == more) - (len(some) - either)
-    # Nothing has none, unless it was not made here.
-    return float(equal) / (either or 1)
+    # Nothing has none, unless it was not made here. A plain number, not one of numpy: items have
+    # it, and databases may not know the other.
+    return float(equal / (either or 1))
 
 
 def _is_whole(signature: bytes) -> bool:

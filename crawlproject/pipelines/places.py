@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from scrapy.settings import SETTINGS_PRIORITIES
 from w3lib.url import file_uri_to_path
 
 from crawlproject.errors import BadArgument
@@ -54,7 +55,12 @@ def check_store(settings: BaseSettings) -> None:
     except ValueError:
         given = settings["STORE_BODIES"]
         raise BadArgument("STORE_BODIES", f"{given!r} is not True or False") from None
-    if uri is None or not is_wanted:
+    if uri is None:
+        return
+    if not is_wanted:
+        # A settings.py may say where, for whoever wants them kept; who says it here wants it now.
+        if (settings.getpriority("STORE_URI") or 0) >= SETTINGS_PRIORITIES["cmdline"]:
+            raise BadArgument("STORE_URI", "nothing is stored there without -s STORE_BODIES=True")
         return
     path = local_path(uri)
     try:

@@ -11,12 +11,12 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
+from crawlproject.extras import how_to_install
 from crawlproject.pipelines.blobs import StoreError
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-_INSTALL = "python -m pip install -r requirements-remote.txt"
 _LOGIN = re.compile(r"//[^/?#]*@")
 
 
@@ -31,7 +31,7 @@ class Remote:
         try:
             from fsspec.core import url_to_fs
         except ImportError:
-            raise StoreError(f"fsspec is not installed: {_INSTALL}") from None
+            raise StoreError(f"fsspec is not installed: {how_to_install('remote')}") from None
         try:
             files, root = url_to_fs(uri)
         except ImportError as error:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +31,13 @@ if TYPE_CHECKING:
 
     from crawlproject.frontier.base import Frontier
 
+logger = logging.getLogger(__name__)
+
 # Bytes of a body that are compressed and written faster than a thread is asked to do it,
 # or at least before anybody would notice.
 _SMALL = 128 * 1024
+# Outputs that hold no bodies.
+_BODILESS = (".json", ".jsonl", ".jl", ".csv", ".xml", ".parquet")
 # Bodies that are written at once.
 _THREADS = 8
 
@@ -68,8 +73,18 @@ class Store:
         if self._uri is None and isinstance(place, Folder):
             # It is this process's alone, as the crawl directory is.
             place.clear()
+        if self._uri is None and not self._crawler.settings["JOBDIR"] and not self._has_outputs():
+            logger.warning(
+                "STORE_BODIES: bodies are removed at the end, with a crawl directory that is "
+                "temporary: -s JOBDIR=… or -s STORE_URI=… keeps them"
+            )
         self._blobs = Blobs(place)
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="store")
+
+    def _has_outputs(self) -> bool:
+        """Whether an output may hold bodies: an archive, or one of a format that we don't know."""
+        feeds = self._crawler.settings.getdict("FEEDS")
+        return any(not str(uri).endswith(_BODILESS) for uri in feeds)
 
     async def close_spider(self) -> None:
         if self._threads is not None:

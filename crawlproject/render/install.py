@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
+from crawlproject.extras import how_to_install
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -37,7 +38,7 @@ def prepare(settings: BaseSettings) -> None:
     if not all(map(find_spec, PACKAGES)):
         raise BadArgument(
             "render",
-            "needs packages that are not installed: pip install -r requirements-render.txt, "
+            f"needs packages that are not installed: {how_to_install('render')}; "
             "and a Chromium (on Debian: apt-get install chromium)",
         )
     browser_path(settings)

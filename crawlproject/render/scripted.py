@@ -1,6 +1,7 @@
 """Whether a page is empty until its scripts have run.
 
-Asked about every HTML page when RENDER_MODE is ``auto``, so it looks at what costs least first
+Asked about every HTML page when RENDER_MODE is ``auto``, and else about those with few links, for
+the summary to say what was missed. So it looks at what costs least first
 and stops at the first word too many. A page is script-driven when it has hardly any words and
 links, and one of these signs:
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 # A page with this many of them has something to say without scripts.
 _ENOUGH_WORDS = 50
-_ENOUGH_LINKS = 6
+ENOUGH_LINKS = 6
 # What may stand in the place of an application until it is there: 'Loading, please wait …'
 _FEW_WORDS = 6
 # Characters of a script that are looked at: what leads elsewhere says so early.
@@ -59,7 +60,7 @@ def is_scripted(response: Response) -> bool:
     if b"<script" not in response.body.lower():
         return False
     links = _count_links(response)
-    if links >= _ENOUGH_LINKS or _is_refreshed(response):
+    if links >= ENOUGH_LINKS or _is_refreshed(response):
         return False
     tree = document(response)
     body = tree.body
@@ -83,7 +84,7 @@ def _count_links(response: Response) -> int:
         if name in LINKING:
             address = (node.attributes.get("href") or "").strip().lower()
             links += bool(address) and not address.startswith(_NO_PAGE)
-            if links >= _ENOUGH_LINKS:
+            if links >= ENOUGH_LINKS:
                 break
     return links
 

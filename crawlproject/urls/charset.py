@@ -80,11 +80,18 @@ _GUESSES = {
 
 def utf8(body: bytes, content_type: bytes) -> bytes:
     """A page in UTF-8, without a byte order mark. What is in UTF-8 is not copied or checked."""
+    encoding = encoding_of(body, content_type)
+    for mark, marked in _BOMS:
+        if marked is encoding and body.startswith(mark):
+            return _recoded(body[len(mark) :], encoding)
+    return _recoded(body, encoding)
+
+
+def encoding_of(body: bytes, content_type: bytes) -> Encoding:
     for mark, encoding in _BOMS:
         if body.startswith(mark):
-            return _recoded(body[len(mark) :], encoding)
-    encoding = _in_header(content_type[:_HEADER_LENGTH]) or _in_body(body) or _guessed(body)
-    return _recoded(body, encoding)
+            return encoding
+    return _in_header(content_type[:_HEADER_LENGTH]) or _in_body(body) or _guessed(body)
 
 
 def _recoded(body: bytes, encoding: Encoding) -> bytes:

@@ -7,11 +7,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+import webencodings
 from scrapy.http import TextResponse
 from selectolax.lexbor import LexborHTMLParser
 
+from crawlproject.urls import charset
 from crawlproject.urls.canonical import NotCrawlable, resolve
-from crawlproject.urls.charset import utf8
+from crawlproject.urls.charset import UTF_8, utf8
 from crawlproject.urls.huge import readable_part
 from crawlproject.urls.tame import tame
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from scrapy.http import Response
     from selectolax.lexbor import LexborNode
+    from webencodings import Encoding
 
     # Its name, and itself.
     Element: TypeAlias = tuple[str | None, LexborNode]
@@ -86,12 +89,13 @@ class Survey:
 class Reading:
     """What is known of a response so far."""
 
-    __slots__ = ("base_url", "directives", "survey", "tree")
+    __slots__ = ("base_url", "directives", "encoding", "survey", "tree")
 
     def __init__(self) -> None:
         self.tree: LexborHTMLParser | None = None
         self.survey: Survey | None = None
         self.base_url: str | None = None
+        self.encoding: Encoding | None = None
         # For which name they were asked, and what they are.
         self.directives: tuple[str | None, frozenset[str]] | None = None
 
@@ -156,6 +160,22 @@ def _utf8(response: Response) -> bytes:
                 return response.text.encode(errors="replace")
         return utf8(response.body, b"charset=utf-8")
     return utf8(response.body, response.headers.get(b"Content-Type") or b"")
+
+
+def encoding_of(response: Response) -> Encoding:
+    """The charset that the page is in. To guess it takes time, and each link may ask."""
+    reading = reading_of(response)
+    if reading.encoding is None:
+        reading.encoding = _encoding(response)
+    return reading.encoding
+
+
+def _encoding(response: Response) -> Encoding:
+    if not isinstance(response, TextResponse):
+        return UTF_8
+    if response._encoding is not None:
+        return webencodings.lookup(response._encoding) or UTF_8
+    return charset.encoding_of(response.body, response.headers.get(b"Content-Type") or b"")
 
 
 def base_url(response: Response) -> str:

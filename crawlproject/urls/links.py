@@ -20,8 +20,9 @@ from crawlproject.urls.canonical import (
     host_of,
 )
 from crawlproject.urls.directives import page_nofollow
-from crawlproject.urls.document import LINKING, base_url, document, elements
+from crawlproject.urls.document import LINKING, base_url, document, elements, encoding_of
 from crawlproject.urls.found import FoundLink, TextBudget
+from crawlproject.urls.queries import with_query_in
 from crawlproject.urls.remembered import UNKNOWN, Remembered
 
 if TYPE_CHECKING:
@@ -142,6 +143,8 @@ class FastLinkExtractor:
                 values = self._values(tag, attributes)
             for value in values:
                 href = value or ""
+                if not href.isascii() and "?" in href:
+                    href = with_query_in(encoding_of(response), href)
                 url = known.get(href, UNKNOWN)
                 if url is UNKNOWN:
                     url = place.resolve_beside(href)

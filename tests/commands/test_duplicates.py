@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlproject.commands.duplicates import count
 from crawlproject.frontier.database import DATABASE
 from crawlproject.items import Content
 from crawlproject.pages.signature import signature_of
@@ -45,12 +46,25 @@ def test_clusters_are_told_in_a_table(folder: Path, capfd: Capture) -> None:
     told = ask(capfd, "duplicates", folder)
     assert told.status == 0
     assert told.out.splitlines() == [
-        "1 cluster: 1 page with the body of another, 1 with almost its text (threshold 0.9).",
+        "1 cluster: 1 page with the body of another, 1 with almost the text of one "
+        "(threshold 0.9).",
         "",
         f"{SITE}/",
         f"    same  {SITE}/copy",
         f"  99.4 %  {SITE}/near",
     ]
+
+
+@pytest.mark.parametrize(
+    ("exact", "near", "said"),
+    [
+        (0, 2, "2 pages with almost the text of another"),
+        (1, 0, "1 page with the body of another"),
+        (3, 1, "3 pages with the body of another, 1 with almost the text of one"),
+    ],
+)
+def test_what_there_is_none_of_is_not_said(exact: int, near: int, said: str) -> None:
+    assert count(exact, near) == said
 
 
 def test_another_threshold_needs_no_request(folder: Path, capfd: Capture) -> None:

@@ -136,6 +136,8 @@ async def test_programs_get_all_of_it(site: SiteFactory, tmp_path: Path, capfd: 
     ]
     assert (leaf["state"], leaf["body"], leaf["redirects_to"]) == ("failed", "stored", None)
     assert leaf["page"]["referrer"] == server.url()
+    # scrapy duplicates tells: that there is none is not known here.
+    assert not {"duplicate_of", "near_duplicate_of", "similarity"} & leaf["page"].keys()
     assert leaf["stored"]["status"] == 404
     assert list(leaf["stored"]) == [
         "url",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -154,6 +155,6 @@ def test_without_pyarrow_it_says_how_to_get_it(site: SiteFactory, tmp_path: Path
     assert done.returncode == 2
     assert done.stderr == (
         "scrapy crawl: error: can't write 'p.parquet': pyarrow is not installed: "
-        "python -m pip install -r requirements-parquet.txt\n"
+        f"{sys.executable} -m pip install -r {PROJECT}/requirements-parquet.txt\n"
     )
     assert server.log() == []

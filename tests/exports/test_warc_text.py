@@ -119,6 +119,11 @@ def test_metadata_is_lines_whatever_a_title_says() -> None:
     ]
 
 
+def test_metadata_says_that_a_body_is_what_scripts_have_made() -> None:
+    assert metadata({"depth": 0, "rendered": False}, {}) == b"depth: 0\r\n"
+    assert metadata({"depth": 0, "rendered": True}, {}) == b"depth: 0\r\nrendered: true\r\n"
+
+
 def test_the_same_record_has_the_same_id() -> None:
     assert record_id("response", "u", 1) == record_id("response", "u", 1)
     assert record_id("response", "u", 1) != record_id("request", "u", 1)

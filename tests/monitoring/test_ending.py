@@ -245,12 +245,23 @@ def test_sizes(count: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("pages", "sentence"),
+    [
+        (1, "1 page looks empty without scripts: -a render=auto shows it to a browser."),
+        (2, "2 pages look empty without scripts: -a render=auto shows them to a browser."),
+    ],
+)
+def test_pages_that_only_a_browser_can_fill_are_told_of(pages: int, sentence: str) -> None:
+    assert notes(Ending([SEED], scripted=pages)) == [sentence]
+
+
+@pytest.mark.parametrize(
     ("exact", "near", "sentence"),
     [
         (0, 0, None),
         (1, 0, "1 page has the body of another."),
         (0, 2, "2 pages have almost the text of another."),
-        (3, 1, "3 pages have the body of another, 1 almost its text."),
+        (3, 1, "3 pages have the body of another, 1 almost the text of one."),
     ],
 )
 def test_duplicates_are_counted_in_a_sentence(exact: int, near: int, sentence: str | None) -> None:

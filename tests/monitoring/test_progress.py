@@ -164,6 +164,8 @@ async def test_the_line_is_drawn_and_erased(terminal: Terminal) -> None:
     shown = terminal.shown()
     assert "writing files… · 2 pages · 0 queued · 0 failed" in shown
     assert "depth 3 · 0:00" in shown
+    # The speed counts from the start.
+    assert "2 pages · 0 queued · 0 failed · 0.0 pages/s" not in shown
     # Erased with the last move, and the cursor is to be seen.
     assert shown.endswith("\x1b[1A\x1b[2K")
     assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l")

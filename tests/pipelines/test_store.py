@@ -9,6 +9,7 @@ import json
 import random
 import resource
 import sqlite3
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -282,6 +283,10 @@ def test_whatever_is_killed_every_page_that_is_kept_has_its_body(
         (["STORE_BODIES=yes", "STORE_URI="], "STORE_URI: '' is not a line of text"),
         (["STORE_BODIES=yes", "STORE_URI=nosuch://x"], "STORE_URI: can't store in 'nosuch://x': "),
         (
+            ["STORE_URI=/tmp/x"],
+            "STORE_URI: nothing is stored there without -s STORE_BODIES=True",
+        ),
+        (
             ["STORE_BODIES=yes", "STORE_URI=/dev/null/x"],
             "STORE_URI: can't store in '/dev/null/x': Not a directory",
         ),
@@ -299,6 +304,16 @@ def test_a_store_that_cannot_be_used_is_told_before_the_first_request(
     assert server.log() == []
 
 
+def test_bodies_that_nobody_will_find_are_warned_of(site: SiteFactory, tmp_path: Path) -> None:
+    server = site(SITE)
+    seed = ("-a", f"seed={server.url()}", "-s", "STORE_BODIES=yes")
+    warning = "-s JOBDIR=… or -s STORE_URI=… keeps them"
+    done = scrapy("crawl", "site", *seed, "-O", "s.json", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count(warning)) == (0, 1)
+    for options in (("-O", "s.warc.gz"), ("-s", "JOBDIR=job"), ("-s", "STORE_URI=bodies")):
+        assert warning not in scrapy("crawl", "site", *seed, *options, cwd=tmp_path).stderr
+
+
 def test_without_fsspec_it_says_how_to_get_it(site: SiteFactory, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text('import sys\nsys.modules["fsspec"] = None\n')
     server = site(SITE)
@@ -311,6 +326,6 @@ def test_without_fsspec_it_says_how_to_get_it(site: SiteFactory, tmp_path: Path)
     assert done.returncode == 2
     assert done.stderr == (
         "scrapy crawl: error: STORE_URI: can't store in 'memory://x': fsspec is not installed: "
-        "python -m pip install -r requirements-remote.txt\n"
+        f"{sys.executable} -m pip install -r {PROJECT}/requirements-remote.txt\n"
     )
     assert server.log() == []

@@ -10,7 +10,7 @@ from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
 from crawlproject.render import install
-from tests.crawling import project_settings, scrapy
+from tests.crawling import PROJECT, project_settings, scrapy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,8 +94,9 @@ def test_without_the_extra_one_line_says_how_to_get_it(tmp_path: Path) -> None:
     )
     assert result.returncode == 2
     assert result.stderr == (
-        "scrapy crawl: error: render: needs packages that are not installed: pip install -r "
-        "requirements-render.txt, and a Chromium (on Debian: apt-get install chromium)\n"
+        "scrapy crawl: error: render: needs packages that are not installed: "
+        f"{sys.executable} -m pip install -r {PROJECT}/requirements-render.txt; "
+        "and a Chromium (on Debian: apt-get install chromium)\n"
     )
 
 

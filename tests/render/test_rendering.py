@@ -125,6 +125,8 @@ async def test_by_default_nothing_is_rendered(site: SiteFactory) -> None:
     crawled = await crawl_site(server.url())
     assert titles(crawled, server) == {"/": "Shop"}
     assert server.paths() == ["/"]
+    # But the summary can say what was missed.
+    assert crawled.stats["pages/scripted"] == 1
 
 
 @deferred_f_from_coro_f

@@ -1,0 +1,22 @@
+"""How to get the packages of an extra, into the environment that runs."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent.parent
+
+
+def how_to_install(extra: str) -> str:
+    """A command line. With ``./scripts/…`` a bare ``pip`` would be another environment's."""
+    file = _FOLDER / f"requirements-{extra}.txt"
+    # Installed as a package, there is no such file.
+    what = ["-r", _short(str(file))] if file.exists() else [f"crawlproject[{extra}]"]
+    return shlex.join([_short(sys.executable), "-m", "pip", "install", *what])
+
+
+def _short(path: str) -> str:
+    return path.removeprefix(f"{Path.cwd()}{os.sep}")
