@@ -218,9 +218,10 @@ async def test_a_text_that_can_not_be_compared_costs_its_page_the_comparison(
 ) -> None:
     server = site(SPEC)
     output = tmp_path / "s.json"
+    pipelines: dict[Any, int | None] = {**PIPELINES, Spoiling: 50}
     settings = {
         "JOBDIR": str(tmp_path / "job"),
-        "ITEM_PIPELINES": {**PIPELINES, Spoiling: 50},
+        "ITEM_PIPELINES": pipelines,
         "FEEDS": {str(output): {"format": "json"}},
     }
     with caplog.at_level(logging.WARNING):
