@@ -41,7 +41,7 @@ _HINT = (
     "nav|navbar|navigation|navi|menu|submenu|breadcrumbs?|sidebar|footer|masthead|topbar|toolbar|"
     "cookies?|consent|banner|adverts?|advertisement|promo|share|sharing|social|related|"
     "recommend(?:ed|ations)|newsletter|subscribe|pagination|pager|skip-links?|login|popup|modal|"
-    "copyright|legal|disclaimer|teasers?|meta|byline|dateline|timestamp"
+    "copyright|legal|disclaimer|teasers?|meta|byline|dateline|timestamp|widget-area"
 )
 # As a word of a name ('site-nav', 'nav__item'), or as the end of one ('siteNav').
 _IS_HINTED = re.compile(

@@ -83,7 +83,8 @@ class Duplicates:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Duplicates:
         if not crawler.settings.getbool("DUPLICATES_ENABLED"):
-            raise NotConfigured("DUPLICATES_ENABLED is off")
+            # Without words, which Scrapy would say as a warning: it was asked for.
+            raise NotConfigured
         return cls(Making.from_settings(crawler.settings), crawler)
 
     def open_spider(self) -> None:

@@ -62,6 +62,7 @@ def sentences(seed: int, words: int = 300) -> str:
         '<div class="nav__list">Here and there</div>{}',
         '<div class="mainNavigation">Here and there</div>{}',
         '<div id="sidebar">Here and there</div>{}',
+        '<div class="widget-area">Here and there</div>{}',
         '<section role="complementary">Here and there</section>{}',
         '{}<div class="cookie-banner">We like them</div>',
         '{}<div class="related-posts"><p>Another page</p></div>',

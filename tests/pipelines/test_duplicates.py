@@ -157,7 +157,9 @@ async def test_another_threshold_finds_others(site: SiteFactory, tmp_path: Path)
 
 
 @deferred_f_from_coro_f
-async def test_switched_off_nothing_is_compared(site: SiteFactory, tmp_path: Path) -> None:
+async def test_switched_off_nothing_is_compared(
+    site: SiteFactory, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     server = site(SPEC)
     output = tmp_path / "s.json"
     settings = {"DUPLICATES_ENABLED": False, "FEEDS": {str(output): {"format": "json"}}}
@@ -165,6 +167,8 @@ async def test_switched_off_nothing_is_compared(site: SiteFactory, tmp_path: Pat
     assert marks(output, server) == {}
     assert all(found.content_hash is None for found in crawled.pages.values())
     assert "duplicates/near" not in crawled.stats
+    # Nobody is warned of what they asked for.
+    assert "Disabled" not in caplog.text
 
 
 @deferred_f_from_coro_f
@@ -218,9 +222,10 @@ async def test_a_text_that_can_not_be_compared_costs_its_page_the_comparison(
 ) -> None:
     server = site(SPEC)
     output = tmp_path / "s.json"
+    pipelines: dict[Any, int | None] = {**PIPELINES, Spoiling: 50}
     settings = {
         "JOBDIR": str(tmp_path / "job"),
-        "ITEM_PIPELINES": {**PIPELINES, Spoiling: 50},
+        "ITEM_PIPELINES": pipelines,
         "FEEDS": {str(output): {"format": "json"}},
     }
     with caplog.at_level(logging.WARNING):
