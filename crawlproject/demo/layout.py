@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -97,6 +98,23 @@ def cards(entries: Iterable[tuple[str, str, str, str]]) -> str:
         for drawing, href, name, text in entries
     )
     return f'<ul class="cards">\n{items}</ul>\n'
+
+
+def telling(
+    description: str, *, kind: str = "website", data: dict[str, object] | None = None
+) -> str:
+    """For the head: what a page says of itself to search engines and to those who share it."""
+    safe = escape(description)
+    head = (
+        f'<meta name="description" content="{safe}">\n'
+        f'<meta property="og:type" content="{kind}">\n'
+        f'<meta property="og:description" content="{safe}">\n'
+    )
+    if data:
+        # In a script nothing is escaped, so nothing may end it.
+        text = json.dumps({"@context": "https://schema.org", **data}).replace("<", "\\u003c")
+        head += f'<script type="application/ld+json">{text}</script>\n'
+    return head
 
 
 def page(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from html import escape
 
-from crawlproject.demo.layout import cards, flower, link, page, paragraphs
+from crawlproject.demo.layout import cards, flower, link, page, paragraphs, telling
 from crawlproject.demo.news import ARTICLES, TAGS, Article
 from crawlproject.demo.people import PRODUCTS, STAFF, Product
 from crawlproject.demo.plants import PLANTS, SEASONS, Plant
@@ -149,8 +149,14 @@ def shop() -> dict[str, bytes]:
             + f"<p>{link('/shop/basket', 'Add to basket')}</p>",
             section="/shop/",
             crumbs=(("/shop/", "Shop"),),
+            head=telling(f"{item.name}, {price(item)}", kind="product", data=_product(item)),
         )
     return pages
+
+
+def _product(item: Product) -> dict[str, object]:
+    offer = {"@type": "Offer", "price": price(item)[1:], "priceCurrency": "GBP"}
+    return {"@type": "Product", "name": item.name, "offers": offer}
 
 
 def staff() -> dict[str, bytes]:

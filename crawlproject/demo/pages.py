@@ -5,7 +5,16 @@ from __future__ import annotations
 from functools import partial
 
 from crawlproject.demo import prose
-from crawlproject.demo.layout import GARDEN, LANDSCAPE, cards, flower, link, page, paragraphs
+from crawlproject.demo.layout import (
+    GARDEN,
+    LANDSCAPE,
+    cards,
+    flower,
+    link,
+    page,
+    paragraphs,
+    telling,
+)
 from crawlproject.demo.listings import plant_card
 from crawlproject.demo.news import ARTICLES
 from crawlproject.demo.plants import PLANTS
@@ -28,7 +37,14 @@ def home() -> dict[str, bytes]:
         + cards(plant_card(plant, "/plants/") for plant in PLANTS[2:6])
         + f"<h2>Latest news</h2><ul>{latest}</ul>"
     )
-    return {"/": page(GARDEN, content)}
+    lead = "Forty acres of fen, shingle and glass at the end of the causeway."
+    garden: dict[str, object] = {
+        "@type": "TouristAttraction",
+        "name": GARDEN,
+        "description": lead,
+        "openingHours": "Mo-Su 10:00-16:00",
+    }
+    return {"/": page(GARDEN, content, head=telling(lead, data=garden))}
 
 
 def visit() -> dict[str, bytes]:
