@@ -146,7 +146,7 @@ class Duplicates:
         try:
             begun = Making.from_note(frontier.recall(MAKING))
         except sqlite3.DatabaseError as error:
-            frontier.fail(f"the crawl directory can't be gone on with: {error}")
+            frontier.fail(str(error))
             return
         if begun is None:
             frontier.remember(MAKING, json.dumps(self.making))
