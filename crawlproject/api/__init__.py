@@ -55,7 +55,11 @@ def crawl(
     from crawlproject.api.order import breadth_first
     from crawlproject.api.run import Options, run
 
-    results = list(run(Options(**arguments), with_content=True))
+    results = []
+    for result in run(Options(**arguments), with_content=True):
+        # The content is what is asked for: its text would be the same once more.
+        result.page.text = None
+        results.append(result)
     if not any(result.page.error is None for result in results):
         for result in results[:1]:
             logger.warning("%s could not be fetched: %s", result.page.url, result.page.error)

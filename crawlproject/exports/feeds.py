@@ -102,6 +102,9 @@ class Feeds(FeedExporter):
             await super()._close_slot(slot, spider)
         except WRITE_ERRORS as error:
             self._failed(slot, error)
+        except Exception as error:  # an item that the format can't show: the others are written
+            logger.debug("Writing %s failed", slot.uri, exc_info=True)
+            self._failed(slot, error)
 
     def _count(self, marks: Marks | None) -> None:
         if marks is not None:

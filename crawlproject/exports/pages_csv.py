@@ -74,9 +74,11 @@ class PagesCsvExporter(SortedPagesExporter):
         links = record.get("links")
         if isinstance(links, list):
             record.setdefault("outlinks", len(links))
-        for heading in record.get("headings") or ():
-            if heading["level"] == 1:
-                record.setdefault("h1", heading["text"])
+        headings = record.get("headings")
+        for heading in headings if isinstance(headings, list) else ():
+            # A team's items, and what its pipelines make of pages, may have others.
+            if isinstance(heading, dict) and heading.get("level") == 1:
+                record.setdefault("h1", heading.get("text"))
         if self.chosen:
             return {field: record[field] for field in self.chosen if field in record} | {
                 "url": record.get("url")

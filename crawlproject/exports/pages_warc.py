@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_NOT_STORED = "it was fetched when STORE_BODIES was off, or a pipeline has replaced it"
 # Options of a feed that choose among items.
 _CHOOSING = ("item_classes", "item_filter", "batch_item_count")
 
@@ -108,7 +109,7 @@ class WarcExporter(SortedPagesExporter):
         page, stored = answer.record, answer.stored
         if stored is None:
             if page.get("status_code") is not None:
-                self._miss(page["url"], "it was fetched when STORE_BODIES was off")
+                self._miss(page["url"], _NOT_STORED)
             self._write_metadata(writer, page, None, {})
             return
         try:

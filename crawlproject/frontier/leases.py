@@ -134,7 +134,7 @@ class LeaseMiddleware(BaseSpiderMiddleware):
             lease.records.append((kind, record))
         if kind == PAGE:
             # The pipelines have seen it. Who keeps pages shall not keep their bodies.
-            item.response = item.content = item.stored = None
+            item.response = item.content = item.stored = item.own_text = None
 
     def _spider_failed(self, response: Response | Failure | None) -> None:
         lease = _lease_of(response)

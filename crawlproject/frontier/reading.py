@@ -5,9 +5,9 @@ For the outputs at the end of a crawl, and for commands that look at one, also w
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from array import array
+from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -160,15 +160,26 @@ class Reader:
     def started_at(self) -> datetime | None:
         """When the first run began."""
         note = self.note(STARTED_AT)
-        return None if note is None else datetime.fromisoformat(note)
+        try:
+            return None if note is None else datetime.fromisoformat(note)
+        except ValueError:
+            raise sqlite3.DatabaseError(f"the note {STARTED_AT!r} is no time") from None
 
     def seeds(self) -> list[str]:
         """The seeds of all runs."""
-        return list(json.loads(self.note(SEEDS) or "[]"))
+        return self._noted(SEEDS)
 
     def added_fields(self) -> set[str]:
         """The names of the fields that pipelines have added to pages."""
-        return set(json.loads(self.note(ADDED_FIELDS) or "[]"))
+        return set(self._noted(ADDED_FIELDS))
+
+    def _noted(self, name: str) -> list[str]:
+        values = None
+        with suppress(ValueError):
+            values = from_text(self.note(name) or "[]")
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise sqlite3.DatabaseError(f"the note {name!r} is no list of texts")
+        return values
 
     def skips(self) -> Iterator[Skip]:
         for url, reason, rule, depth, referrer in self.database.execute(

@@ -17,6 +17,7 @@ from scrapy.exceptions import DropItem
 
 from crawlproject.pages.signature import signature_of, similarity
 from crawlproject.pipelines.bands import bands_of, shape_for
+from crawlproject.records import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -131,4 +132,5 @@ class Arriving:
 
 def _url(item: Any) -> str | None:
     url = item.get("url")
-    return url if isinstance(url, str) else None
+    # SQLite refuses a lone surrogate.
+    return encodable(url) if isinstance(url, str) else None

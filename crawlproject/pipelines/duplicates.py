@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.exceptions import NotConfigured
 
+from crawlproject.errors import BadArgument
 from crawlproject.frontier import frontier_of
 from crawlproject.items import Content, Page
 from crawlproject.pages.signature import signature_of
@@ -85,7 +86,17 @@ class Duplicates:
         if not crawler.settings.getbool("DUPLICATES_ENABLED"):
             # Without words, which Scrapy would say as a warning: it was asked for.
             raise NotConfigured
-        return cls(Making.from_settings(crawler.settings), crawler)
+        making = Making.from_settings(crawler.settings)
+        # Our own spider has checked it. In another project every item would fail instead.
+        if not MIN_SIZE <= making.size <= MAX_SIZE:
+            raise BadArgument(
+                "DUPLICATES_PERMUTATIONS",
+                f"{making.size} is not a whole number from {MIN_SIZE} to {MAX_SIZE}",
+            )
+        if crawler.settings["DUPLICATES_ACTION"] not in (MARK, DROP):
+            given = crawler.settings["DUPLICATES_ACTION"]
+            raise BadArgument("DUPLICATES_ACTION", f"{given!r} is not one of {MARK}, {DROP}")
+        return cls(making, crawler)
 
     def open_spider(self) -> None:
         if self._crawler is None:
@@ -136,7 +147,7 @@ class Duplicates:
         try:
             begun = Making.from_note(frontier.recall(MAKING))
         except sqlite3.DatabaseError as error:
-            frontier.fail(f"the crawl directory can't be gone on with: {error}")
+            frontier.fail(str(error))
             return
         if begun is None:
             frontier.remember(MAKING, json.dumps(self.making))

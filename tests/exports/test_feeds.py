@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from crawlproject.exports.feeds import Feeds
+from crawlproject.exports.pages_csv import PagesCsvExporter
 from crawlproject.items import Page
+from crawlproject.settings import FEED_EXPORTERS
 from crawlproject.spiders.site import SiteSpider
 from tests.crawling import crawl_site
 
@@ -144,3 +147,30 @@ async def test_what_belongs_to_no_page_is_of_the_last_run(
     await crawl_site(server.url(), settings, spider=LooseSpider)
     document = json.loads((tmp_path / "s.json").read_bytes())
     assert document["items"] == [{"started": True}]
+
+
+class Breaking(PagesCsvExporter):
+    def write_document(self) -> None:
+        raise TypeError("no such item was expected")
+
+
+@deferred_f_from_coro_f
+async def test_an_exporter_that_breaks_costs_its_output_and_no_other(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"pages": {"/": {}}})
+    files = {
+        str(tmp_path / "a.broken"): {"format": "broken"},
+        str(tmp_path / "b.json"): {"format": "json"},
+    }
+    exporters: dict[str, Any] = {**FEED_EXPORTERS, "broken": Breaking}
+    crawled = await crawl_site(server.url(), {"FEEDS": files, "FEED_EXPORTERS": exporters})
+    feeds = crawled.crawler.get_extension(Feeds)
+    assert feeds is not None
+    assert feeds.failures == {str(tmp_path / "a.broken"): "no such item was expected"}
+    # Nothing half is left.
+    assert names(tmp_path) == ["b.json"]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())

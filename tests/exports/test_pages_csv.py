@@ -110,3 +110,13 @@ def test_the_encoding_is_obeyed_throughout(encoding: str, start: bytes) -> None:
 
 def test_what_the_encoding_lacks_is_replaced() -> None:
     assert b",? a," in exported([Page("https://a/", title="😀 a")], encoding="latin-1")
+
+
+def test_headings_that_are_not_ours_are_no_reason_to_fail() -> None:
+    pages = [
+        Page("https://a/", 200, headings=["One"]),  # type: ignore[list-item]
+        Page("https://b/", 200, headings="One"),  # type: ignore[arg-type]
+        Page("https://c/", 200, headings=[{"level": 1}, {"text": "x"}]),
+        {"headings": ["One", 2]},
+    ]
+    assert [row["h1"] for row in rows(pages)] == ["", "", "", ""]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from crawlproject.frontier.base import NOFOLLOW, Candidate, Robots, State
 from crawlproject.frontier.entry import Wait
 from crawlproject.frontier.questions import Lead, Questions, Step
+from crawlproject.frontier.store import ADDED_FIELDS, SEEDS, STARTED_AT
 from crawlproject.scope.traps import Budget
 from tests.commands.inquiring import Crawl, url
 
@@ -147,4 +149,20 @@ def test_of_robots_txt_it_is_known_whether_it_has_text(
     crawl.frontier.keep_robots("https://site.example", Robots(body, 1, 2, "timeout", 3))
     assert questions(crawl).robots("https://site.example") == Robots(expected, 1, 2, "timeout", 3)
     assert questions(crawl).robots("https://other.example") is None
+    crawl.close()
+
+
+@pytest.mark.parametrize("value", ["{", "{}", "[1]", "null"])
+def test_notes_of_a_stranger_are_errors_of_the_database(tmp_path: Path, value: str) -> None:
+    crawl = Crawl(tmp_path)
+    reader = crawl.frontier.read()
+    for name, ask in (
+        (SEEDS, reader.seeds),
+        (ADDED_FIELDS, reader.added_fields),
+        (STARTED_AT, reader.started_at),
+    ):
+        crawl.frontier.remember(name, value)
+        crawl.frontier.commit()
+        with pytest.raises(sqlite3.DatabaseError, match=name):
+            ask()
     crawl.close()

@@ -6,10 +6,14 @@ from typing import Any
 import pytest
 from scrapy import Field, Item
 from scrapy.exceptions import DropItem
+from scrapy.utils.test import get_crawler
 
+from crawlproject import settings as ours
+from crawlproject.errors import BadArgument
 from crawlproject.pipelines.arriving import Arriving
-from crawlproject.pipelines.duplicates import Making
+from crawlproject.pipelines.duplicates import Duplicates, Making
 
+OURS = {name: value for name, value in vars(ours).items() if name.startswith("DUPLICATES_")}
 TEXT = [f"word{number}" for number in range(400)]
 NEAR = " ".join(["new", *TEXT[1:]])
 OTHER = " ".join(reversed(TEXT))
@@ -71,3 +75,26 @@ def test_items_of_earlier_runs_come_first() -> None:
     index = arriving()
     index.learn([{"url": "a", "text": OTHER}, {"url": "b"}, {"url": "c", "near_duplicate_of": "a"}])
     assert index.mark({"url": "d", "text": OTHER})["near_duplicate_of"] == "a"
+
+
+def test_a_url_that_no_encoding_can_write_is_no_reason_to_lose_the_item() -> None:
+    index = arriving()
+    first = {"url": "a\ud800", "text": " ".join(TEXT)}
+    assert index.mark(first) == {"url": "a\ud800", "text": " ".join(TEXT)}
+    assert index.mark({"url": "b", "text": NEAR})["near_duplicate_of"] == "a\ufffd"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"DUPLICATES_PERMUTATIONS": 0},
+        {"DUPLICATES_PERMUTATIONS": 100_000},
+        {"DUPLICATES_ACTION": "delete"},
+    ],
+)
+def test_bad_settings_of_another_project_are_told_before_its_first_item(
+    bad: dict[str, Any],
+) -> None:
+    crawler = get_crawler(settings_dict={**OURS, "ADDONS": {}, **bad})
+    with pytest.raises(BadArgument, match=next(iter(bad))):
+        Duplicates.from_crawler(crawler)

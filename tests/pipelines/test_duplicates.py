@@ -100,6 +100,8 @@ async def test_duplicates_are_marked_by_the_first_page_breadth_first(
     feeds = {"FEEDS": {str(output): {"format": "json"}}}
     crawled = await crawl_site(server.url(), feeds, concurrency=concurrency)
     assert marks(output, server) == MARKS
+    # Who keeps the pages keeps no text twice.
+    assert all(one.own_text is None for one in crawled.pages.values())
     by_path = {
         one["url"].removeprefix(server.url("")): one
         for one in json.loads(output.read_bytes())["pages"]
