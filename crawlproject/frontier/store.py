@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.base import Robots, State
 from crawlproject.frontier.entry import Entry
+from crawlproject.frontier.harvest import Harvest
 from crawlproject.frontier.rows import SELECT, entry_from, insert, update
 from crawlproject.frontier.seen import Seen, fingerprint
-from crawlproject.records import PAGE_FIELDS, PAGE_NAMES, encodable, to_text
+from crawlproject.records import PAGE_FIELDS, PAGE_NAMES, to_text
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Lease
     from crawlproject.frontier.entry import Way
     from crawlproject.frontier.hosts import Host, Key
-    from crawlproject.items import Content
     from crawlproject.records import Record
 
 # The note that has the names of the fields that pipelines have added to pages.
@@ -57,11 +57,7 @@ class Store:
         self._new: dict[int, tuple[Entry, int]] = {}
         self._changed: dict[int, Entry] = {}
         self._hosts: dict[int, Host] = {}
-        self._pages: list[tuple[int, str, bytes | None]] = []
-        self._length = 0
-        self._items: list[tuple[int | None, str, str | None, str]] = []
-        self._contents: list[tuple[int, Content]] = []
-        self._stored: list[tuple[int, str]] = []
+        self._harvest = Harvest()
         self._seen = seen or Seen()
         self._seen.add_all(row[0] for row in database.execute("SELECT fingerprint FROM urls"))
         self._last_id: int = database.execute("SELECT coalesce(max(id), 0) FROM urls").fetchone()[0]
@@ -148,7 +144,7 @@ class Store:
             self._pinned[entry.url] = entry
 
     def flush_if_large(self) -> None:
-        if len(self._new) + len(self._changed) > _CHANGES or self._length > _LENGTH:
+        if len(self._new) + len(self._changed) > _CHANGES or self._harvest.length > _LENGTH:
             self.flush()
 
     def redirect(self, entry: Entry, target: Entry) -> None:
@@ -215,21 +211,14 @@ class Store:
             kept.pop("links", None)
         elif not kept.get("links"):
             kept["links"] = record.get("links")
-        self._keep_page(entry, to_text(kept), links)
+        self._harvest.add_page(entry.id, to_text(kept), links)
 
     def keep_beside(self, entry: Entry, lease: Lease) -> None:
         """Keep what belongs to a page, but not to its record."""
-        if lease.content is not None:
-            self._contents.append((entry.id, lease.content))
-            self._length += lease.content.length
-        if lease.stored is not None:
-            self._stored.append((entry.id, text := to_text(lease.stored)))
-            self._length += len(text)
+        self._harvest.add_beside(entry.id, lease)
 
     def add_item(self, entry: Entry | None, kind: str, page: str | None, record: Record) -> None:
-        page, text = page and encodable(page), to_text(record)
-        self._items.append((entry.id if entry else None, kind, page, text))
-        self._length += len(text)
+        self._harvest.add_item(entry.id if entry else None, kind, page, record)
 
     def links_of(self, entry: Entry) -> array[int]:
         """The links of a page, as ``id << 1 | is_nofollow``."""
@@ -242,12 +231,7 @@ class Store:
 
     def add_links(self, entry: Entry, links: list[int]) -> None:
         """Keep the links of a page that is not to be shown."""
-        self._keep_page(entry, "", links)
-
-    def _keep_page(self, entry: Entry, record: str, links: list[int] | None) -> None:
-        packed = None if links is None else array("I", links).tobytes()
-        self._pages.append((entry.id, record, packed))
-        self._length += len(record) + len(packed or b"")
+        self._harvest.add_page(entry.id, "", links)
 
     def put_answer(self, entry: Entry, text: str) -> int:
         self.begin()
@@ -310,7 +294,7 @@ class Store:
 
     def flush(self) -> None:
         """Hand all changes to SQLite."""
-        if not (self._new or self._changed or self._hosts or self._pages or self._items):
+        if not (self._new or self._changed or self._hosts or self._harvest):
             return
         self.begin()
         insert(self.database, self._new.values())
@@ -359,27 +343,7 @@ class Store:
                 ],
             )
             self._hosts.clear()
-        if self._pages:
-            self.database.executemany("INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", self._pages)
-            self._pages.clear()
-        if self._items:
-            self.database.executemany(
-                "INSERT INTO items (url, kind, page, record) VALUES (?, ?, ?, ?)", self._items
-            )
-            self._items.clear()
-        if self._contents:
-            self.database.executemany(
-                "INSERT OR REPLACE INTO contents VALUES (?, ?, ?)",
-                [
-                    (number, digest, sign() if callable(sign) else sign)
-                    for number, (digest, sign, _) in self._contents
-                ],
-            )
-            self._contents.clear()
-        if self._stored:
-            self.database.executemany("INSERT OR REPLACE INTO stored VALUES (?, ?)", self._stored)
-            self._stored.clear()
-        self._length = 0
+        self._harvest.write(self.database)
 
     # --- the cache
 

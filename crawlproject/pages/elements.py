@@ -123,9 +123,6 @@ class Assembly:
         return self._item(self._found[place], (*path, place))
 
     def _is_spent(self) -> bool:
-        budget = self._budget
-        budget.values -= 1
-        if budget.values > 0 and budget.characters >= 0:
-            return False
-        self.has_cut = True
-        return True
+        is_spent = not self._budget.take()
+        self.has_cut |= is_spent
+        return is_spent

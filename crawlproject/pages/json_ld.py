@@ -121,12 +121,9 @@ class _Reader:
         return self._budget.address(written, self._base_url)
 
     def _is_spent(self) -> bool:
-        budget = self._budget
-        budget.values -= 1
-        if budget.values > 0 and budget.characters >= 0:
-            return False
-        self.has_cut = True
-        return True
+        is_spent = not self._budget.take()
+        self.has_cut |= is_spent
+        return is_spent
 
     def _names_in(self, node: dict[str, Any], names: Names) -> Names:
         if "@context" not in node:

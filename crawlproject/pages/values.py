@@ -47,6 +47,11 @@ class Budget:
     def is_spent(self) -> bool:
         return self.values <= 0 or self.characters < 0
 
+    def take(self) -> bool:
+        """Whether there may be one more value: it is counted."""
+        self.values -= 1
+        return not self.is_spent
+
     def text(self, written: str) -> str:
         """A text that an attribute has."""
         return clean(self._spend(written))

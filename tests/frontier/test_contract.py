@@ -552,7 +552,7 @@ def test_pages_do_not_gather_in_memory(tmp_path: Path) -> None:
         lease.records = [(PAGE, {"url": lease.url, "links": [], "title": "x" * 1_000_000})]
         frontier.landed(lease, 0)
         frontier.finish(lease)
-        most = max(most, frontier._store._length)
+        most = max(most, frontier._store._harvest.length)
     assert 1_000_000 < most < 6_000_000
     assert frontier.read().count_pages() == 20
 
@@ -561,7 +561,7 @@ def test_nor_do_items(tmp_path: Path) -> None:
     frontier = opened(tmp_path, batch=1_000)
     for _ in range(20):
         frontier.keep_item("thing", {"text": "x" * 1_000_000})
-        assert frontier._store._length < 6_000_000
+        assert frontier._store._harvest.length < 6_000_000
     assert frontier.read().count_others() == 20
 
 
