@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import random
 import subprocess
 import sys
@@ -16,6 +14,7 @@ import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 from warcio.checker import Checker
 
+from tests.answers import ANSWERS, PICTURE, TEXT
 from tests.crawling import command_environment, crawl_site, scrapy
 from tests.killing import Command
 from tests.site.fixture import Site
@@ -31,8 +30,6 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     from fastwarc.warc import ArchiveIterator
 
-PICTURE = random.Random(3).randbytes(50_000)
-TEXT = "<p>Äpfel und Birnen " + "sehr " * 500
 SITE: dict[str, Any] = {
     "robots": "User-agent: *\nDisallow: /private\n",
     "pages": {
@@ -41,20 +38,7 @@ SITE: dict[str, Any] = {
             "headers": {"X-Name": "M\xfcller", "Set-Cookie": ["a=1", "b=2"]},
             "title": "Home",
         },
-        "/picture": {
-            "body_base64": base64.b64encode(PICTURE).decode(),
-            "content_type": "image/png",
-        },
-        "/packed": {
-            "body_base64": base64.b64encode(gzip.compress(TEXT.encode())).decode(),
-            "headers": {"Content-Encoding": "gzip"},
-            "chunked": True,
-        },
-        "/old": {"redirect": "/new", "body": "moved"},
-        "/new": {"title": "New"},
-        "/gone": {"status": 410, "body": "gone for good"},
-        "/a": {"body": "<p>twins"},
-        "/b": {"body": "<p>twins"},
+        **ANSWERS,
         "/c?q=1&r=2": {"body": ""},
     },
 }

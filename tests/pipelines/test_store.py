@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import hashlib
 import json
 import random
@@ -21,6 +19,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from crawlproject.items import Page
 from crawlproject.pipelines.blobs import Blobs, Folder
 from crawlproject.pipelines.remote import Remote
+from tests.answers import ANSWERS, PICTURE, TEXT
 from tests.crawling import PROJECT, crawl_site, scrapy
 from tests.killing import Command
 
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 
     SiteFactory = Callable[..., Site]
 
-PICTURE = random.Random(3).randbytes(400_000)
-TEXT = "<p>Äpfel und Birnen " + "sehr " * 500
 SITE: dict[str, Any] = {
     "pages": {
         "/": {
@@ -45,20 +42,7 @@ SITE: dict[str, Any] = {
                 "Last-Modified": "Mon, 16 Nov 2026 02:23:31 GMT",
             },
         },
-        "/picture": {
-            "body_base64": base64.b64encode(PICTURE).decode(),
-            "content_type": "image/png",
-        },
-        "/packed": {
-            "body_base64": base64.b64encode(gzip.compress(TEXT.encode())).decode(),
-            "headers": {"Content-Encoding": "gzip"},
-            "chunked": True,
-        },
-        "/old": {"redirect": "/new", "body": "moved"},
-        "/new": {"title": "New"},
-        "/gone": {"status": 410, "body": "gone for good"},
-        "/a": {"body": "<p>twins"},
-        "/b": {"body": "<p>twins"},
+        **ANSWERS,
         "/empty": {"body": ""},
     }
 }
