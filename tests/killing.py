@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from tests.site.fixture import Site
+
 
 # What a test waits for comes, or the test fails; no test passes because of it.
 _PATIENCE = 30.0
@@ -60,15 +62,20 @@ class Command:
     def start(self) -> subprocess.Popen[str]:
         return _start(self.folder, self._options, subprocess.PIPE, self._before, self._spider)
 
-    def run_for(self, seconds: float) -> bool:
-        """Run the command, and kill it after some time; whether it came to that."""
+    def run_until_asked(
+        self, server: Site, paths: int, *, since: int = 0, later: float = 0.0
+    ) -> None:
+        """Run the command, and kill it when so many paths were asked for, or somewhat later."""
         process = self.start()
+        deadline = time.monotonic() + _PATIENCE
         try:
-            process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
+            while len(set(server.paths()[since:])) < paths:
+                assert process.poll() is None, "the crawl ended before it could be killed"
+                assert time.monotonic() < deadline, f"{paths} paths were never asked for"
+                time.sleep(0.01)
+            time.sleep(later)
+        finally:
             kill(process)
-            return True
-        return False
 
     def run(self, timeout: float = 60) -> subprocess.CompletedProcess[str]:
         process = self.start()
