@@ -19,7 +19,7 @@ class Content(NamedTuple):
     # MinHash of the main text, or what makes it when it is kept: many one after the other take
     # half the time. None: there is too little text.
     signature: bytes | Callable[[], bytes | None] | None = None
-    # Characters that wait for it.
+    # Bytes that wait for it.
     length: int = 0
 
 

@@ -45,7 +45,12 @@ _ATTEMPTS = 64
 
 def signature_of(text: str, *, size: int, shingle_words: int, min_words: int) -> bytes | None:
     """None: the text has too few words to be compared."""
-    words = word_hashes(text)
+    return signature_of_words(word_hashes(text), size, shingle_words, min_words)
+
+
+def signature_of_words(
+    words: Hashes, size: int, shingle_words: int, min_words: int
+) -> bytes | None:
     if len(words) < max(min_words, shingle_words):
         return None
     return signed(_shingles(words, shingle_words), size)
@@ -59,7 +64,7 @@ def signed(shingles: Hashes, size: int) -> bytes:
     # The first number of the next range tells that a range is empty.
     is_empty = places[1:] == places[:-1]
     values: Hashes = numbers.take(places[:-1], mode="clip")
-    if is_empty.any():
+    if np.count_nonzero(is_empty):
         values = _densified(values, is_empty)
     if len(numbers) <= _WHOLE * size * 2:
         distinct = np.unique(numbers)
@@ -122,9 +127,11 @@ def _fine_of(signature: bytes, size: int) -> NDArray[np.uint8]:
 def _shingles(words: Hashes, length: int) -> Hashes:
     """A number for each few words in a row."""
     count = len(words) - length + 1
-    mixed = np.zeros(count, np.uint64)
-    for place, factor in enumerate(_factors(length)):
-        mixed += words[place : place + count] * factor
+    wide = words.astype(np.uint64)
+    first, *others = _factors(length)
+    mixed: NDArray[np.uint64] = wide[:count] * first
+    for place, factor in enumerate(others, 1):
+        mixed += wide[place : place + count] * factor
     mixed ^= mixed >> _HALF
     mixed *= _MIX
     mixed >>= _HALF
@@ -140,9 +147,11 @@ def _factors(length: int) -> NDArray[np.uint64]:
 
 def _places(numbers: Hashes, ranges: int) -> NDArray[np.intp]:
     """Where the numbers of each range begin, and where those of the last one end."""
-    range_of = (numbers * np.uint64(ranges)) >> _HALF
+    range_of = numbers.astype(np.int64)
+    range_of *= ranges
+    range_of >>= 32
     places = np.zeros(ranges + 1, np.intp)
-    np.cumsum(np.bincount(range_of.astype(np.intp), minlength=ranges), out=places[1:])
+    np.bincount(range_of, minlength=ranges).cumsum(out=places[1:])
     return places
 
 

@@ -10,7 +10,6 @@ A word is the polynomial of its characters at a fixed point, modulo 2**32.
 
 from __future__ import annotations
 
-import re
 import sys
 from functools import cache
 from typing import TYPE_CHECKING
@@ -30,6 +29,7 @@ MAX_CHARACTERS = 1 << 21
 
 _POINT = 0x9E3779B1
 _SPREAD = 0x85EBCA6B
+_ALONE = np.uint32(1)
 _UTF16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 
 # Blocks of Unicode whose words have no spaces between them, as first and last character.
@@ -52,33 +52,21 @@ _SECOND_HALVES = (0xDC00, 0xDFFF)
 _WORD_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd", "Nl", "No"})
 
 
-# Bytes of UTF-8 that begin no character of a script without spaces, nor of some others.
-_SPACED = bytes({*range(0xE0), 0xE2})
-# Signs, as far as they are two or three bytes: a letter among them is rare. One pattern for both
-# would be looked for byte by byte.
-_SHORT_SIGNS = re.compile(rb"\xc2[^\xaa\xb5\xba]")
-_LONG_SIGNS = re.compile(rb"\xe2..", re.DOTALL)
-_KINDS = bytes(
-    ord("x") if code >= 0x80 or chr(code).isalnum() else ord(" ") for code in range(0x100)
-)
+class _Last:
+    """The text that was looked at last: who counts its words is followed by who compares them."""
 
-
-def count_words(text: str) -> int:
-    """How many words a text has. For most scripts in a third of the time."""
-    text = text[:MAX_CHARACTERS]
-    data = text.encode("utf-8", "replace")
-    if not text.isascii():
-        if data.translate(None, _SPACED):
-            return len(word_hashes(text))
-        data = _LONG_SIGNS.sub(b" ", _SHORT_SIGNS.sub(b" ", data))
-    # A space in front: a word begins where there was none before.
-    kinds = np.frombuffer(b" " + data.translate(_KINDS), np.uint8)
-    return int(np.count_nonzero(kinds[1:] > kinds[:-1]))
+    text = ""
+    hashes: Hashes = np.empty(0, np.uint32)
 
 
 def word_hashes(text: str) -> Hashes:
     """A number for each word, in the order of the text. Equal words have equal numbers."""
-    text = text[:MAX_CHARACTERS]
+    if text is not _Last.text:
+        _Last.text, _Last.hashes = text, _in_pieces(text[:MAX_CHARACTERS])
+    return _Last.hashes
+
+
+def _in_pieces(text: str) -> Hashes:
     if len(text) <= _PIECE:
         return _hashes(text)
     pieces = []
@@ -94,22 +82,20 @@ def word_hashes(text: str) -> Hashes:
 
 
 def _hashes(text: str) -> Hashes:
-    values, singles = _tables()
     powers, inverses = _powers()
     # A space in front: a word begins where there was none before.
     units = np.frombuffer(f" {text}".encode(_UTF16, "replace"), np.uint16)
-    found = values.take(units)
+    found = _values().take(units)
     is_word = found != 0
     begins = is_word[1:] > is_word[:-1]
-    if units.max() >= _UNSPACED[0][0] and singles.take(units[units >= _UNSPACED[0][0]]).any():
-        alone = singles.take(units)
+    if not text.isascii() and np.count_nonzero(alone := found & _ALONE):
         # A character that is a word begins one, and so does what comes behind it.
-        begins |= is_word[1:] & ((alone[1:] != 0) | (alone[:-1] != 0))
+        begins |= is_word[1:] & ((alone[1:] | alone[:-1]) != 0)
         begins &= (units[1:] < _SECOND_HALVES[0]) | (units[1:] > _SECOND_HALVES[1])
-    starts = np.flatnonzero(begins)
-    starts += 1
+    starts = begins.nonzero()[0]
     if not len(starts):
         return np.empty(0, np.uint32)
+    starts += 1
     found *= powers[: len(found)]
     # What is between words counts for nothing.
     hashes: Hashes = np.add.reduceat(found, starts, dtype=np.uint32)
@@ -118,21 +104,20 @@ def _hashes(text: str) -> Hashes:
 
 
 @cache
-def _tables() -> tuple[Hashes, NDArray[np.uint8]]:
-    """What each unit of UTF-16 counts for (0: it is in no word), and whether it is a word alone."""
+def _values() -> Hashes:
+    """What each unit of UTF-16 counts for. 0: it is in no word; odd: it is a word alone."""
     values = np.zeros(1 << 16, np.uint32)
     for code in range(1 << 16):
         if category(chr(code)) in _WORD_CATEGORIES:
-            lowered = chr(code).lower()
-            values[code] = ord(lowered[0]) * _SPREAD % (1 << 32)
-    singles = np.zeros(1 << 16, np.uint8)
-    for first, last in (*_UNSPACED, _SECOND_HALVES):
-        singles[first : last + 1] = 1
+            values[code] = ord(chr(code).lower()[0])
+    # The halves of a character count as they are.
     for first, last in (*_UNSPACED[-1:], _SECOND_HALVES):
-        values[first : last + 1] = (np.arange(first, last + 1) * _SPREAD % (1 << 32)).astype(
-            np.uint32
-        )
-    return values, singles
+        values[first : last + 1] = np.arange(first, last + 1)
+    values *= np.uint32(_SPREAD)
+    values &= ~_ALONE
+    for first, last in (*_UNSPACED, _SECOND_HALVES):
+        values[first : last + 1] |= (values[first : last + 1] != 0).astype(np.uint32)
+    return values
 
 
 @cache

@@ -20,11 +20,14 @@ from scrapy.exceptions import NotConfigured
 from crawlproject.errors import BadArgument
 from crawlproject.frontier import frontier_of
 from crawlproject.items import Content, Page
-from crawlproject.pages.signature import signature_of
+from crawlproject.pages.signature import signature_of_words
+from crawlproject.pages.words import word_hashes
 from crawlproject.pipelines.arriving import Arriving
 from crawlproject.records import from_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
@@ -127,20 +130,21 @@ class Duplicates:
             if body:
                 digest = hashlib.sha256(body)
                 item.content_hash = digest.hexdigest()
-                text = item.own_text
-                sign = partial(self._signature, item.url, text) if text else None
-                item.content = Content(digest.digest(), sign, len(text or ""))
+                item.content = Content(digest.digest(), *self._signing(item))
         elif self._arriving is not None and not isinstance(item, Page):
             return self._arriving.mark(item)
         return item
 
-    def _signature(self, url: str, text: str) -> bytes | None:
-        """Made when the page is committed, with many others: it must not fail."""
+    def _signing(self, page: Page) -> tuple[Callable[[], bytes | None] | None, int]:
+        """What makes a page's signature when it is committed, with many others; its size."""
+        if not page.own_text:
+            return None, 0
         try:
-            return signature_of(text, **self.making._asdict())
+            words = word_hashes(page.own_text)
         except Exception as error:  # a pipeline may have changed the text to anything
-            logger.warning("%s can't be compared with other pages: %s", url, error)
-            return None
+            logger.warning("%s can't be compared with other pages: %s", page.url, error)
+            return None, 0
+        return partial(signature_of_words, words, *self.making), words.nbytes
 
     def _agree(self, frontier: Frontier) -> None:
         """Go on in the way in which a crawl directory was begun."""
