@@ -64,7 +64,7 @@ class ContentReader:
         self._read_links(found, page, place)
         page.headings = self._read_headings(found, len(response.body))
         if self._reach.media:
-            page.images = self._images(found, place)
+            page.images = _unique(place, map(_image_source, found.named.get("img", ())))
             page.media = _unique(place, map(_media_source, _media(found)))
 
     def _read_headings(self, found: Survey, size: int) -> list[dict[str, Any]]:
@@ -116,9 +116,6 @@ class ContentReader:
         if canonical and canonical != page.url:
             page.canonical = canonical
 
-    def _images(self, found: Survey, place: Place) -> list[str]:
-        return _unique(place, map(_image_source, found.named.get("img", ())))
-
     def _url(self, href: str, base: str) -> str | None:
         try:
             return self._canonicalize(href, base)
@@ -157,10 +154,11 @@ def _language(response: Response, found: Survey) -> str | None:
 
 
 def _image_source(node: LexborNode) -> str | None:
-    attributes = node.attributes
-    source = attributes.get("src")
+    # Pages have many of them, with many attributes: not all are read for this one.
+    source: str | None = node.attrs.get("src")
     if source and not source.startswith("data:"):
         return source
+    attributes = node.attributes
     for name in _LATER:
         if later := attributes.get(name):
             return later
@@ -184,9 +182,8 @@ def _first_of_set(attributes: dict[str, str | None]) -> str | None:
 def _unique(place: Place, sources: Iterable[str | None]) -> list[str]:
     """Their URLs, each once, in page order."""
     found: dict[str, None] = {}
-    for source in sources:
-        if source and (url := place.resolve(source)) is not None:
-            found[url] = None
-            if len(found) >= MAX_ENTRIES:
-                break
+    for url in filter(None, map(place.resolve, filter(None, sources))):
+        found[url] = None
+        if len(found) >= MAX_ENTRIES:
+            break
     return list(found)

@@ -128,9 +128,9 @@ class Duplicates:
         if type(item) is Page and item.error is None and item.response is not None:
             body = item.response.body
             if body:
-                digest = hashlib.sha256(body)
-                item.content_hash = digest.hexdigest()
-                item.content = Content(digest.digest(), *self._signing(item))
+                digest = hashlib.sha256(body).digest()
+                item.content_hash = digest.hex()
+                item.content = Content(digest, *self._signing(item))
         elif self._arriving is not None and not isinstance(item, Page):
             return self._arriving.mark(item)
         return item
