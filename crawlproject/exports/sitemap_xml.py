@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+from collections import Counter
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
@@ -42,6 +43,9 @@ MAX_URLS = 50_000
 MAX_BYTES = 50 * 1024 * 1024
 MAX_URL_LENGTH = 2_047
 HTML_TYPES = ("text/html", "application/xhtml+xml")
+
+# What the record of a page that is left out has, and nothing else.
+_REASON = "left out"
 
 _NAMESPACE = b'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 _PROLOG = b'<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -70,9 +74,9 @@ class SitemapXmlExporter(SortedPagesExporter):
         self._origin = ""
 
     def condense(self, record: Record) -> Record:
-        # Unfit pages leave an empty record: they replace a fit one of the same URL.
-        if not _is_fit(record):
-            return {}
+        # Unfit pages leave a reason: they replace a fit one of the same URL.
+        if (reason := _unfitness(record)) is not None:
+            return {_REASON: reason}
         return {
             name: record.get(name) for name in ("url", "last_modified", "depth", "redirected_from")
         }
@@ -81,6 +85,8 @@ class SitemapXmlExporter(SortedPagesExporter):
         entries = self._entries()
         count, overflow = self._write_urlset(self.file, entries)
         if overflow is None:
+            if not count:
+                self._warn_of_nothing()
             return
         path = local_path(self.file)
         if path is None:
@@ -97,7 +103,7 @@ class SitemapXmlExporter(SortedPagesExporter):
     def _entries(self) -> Iterator[bytes]:
         hosts = self._hosts() if self.seeds else None
         for page in self.pages():
-            if page and (hosts is None or _hostname(page["url"]) in hosts):
+            if _REASON not in page and (hosts is None or _hostname(page["url"]) in hosts):
                 self._origin = self._origin or _origin(page["url"])
                 yield _entry(page)
 
@@ -106,7 +112,7 @@ class SitemapXmlExporter(SortedPagesExporter):
         seeds = {host for seed in self.seeds if (host := _hostname(seed))}
         hosts = set(seeds)
         for page in self.pages():
-            host = _hostname(page["url"]) if page else None
+            host = _hostname(page["url"]) if _REASON not in page else None
             if host is not None and host not in hosts:
                 sources = page["redirected_from"]
                 # Depth 0 by way of a seed's host: it is a seed that led there.
@@ -156,6 +162,16 @@ class SitemapXmlExporter(SortedPagesExporter):
             self.file.write(f"<sitemap><loc>{location}</loc></sitemap>\n".encode())
         self.file.write(_INDEX_END)
 
+    def _warn_of_nothing(self) -> None:
+        """A site whose pages all name others is a mistake that nobody sees otherwise."""
+        reasons = Counter(page[_REASON] for page in self.pages() if _REASON in page)
+        if reasons:
+            logger.warning(
+                "The XML sitemap %s has no URLs; of the pages %s",
+                getattr(self.file, "name", ""),
+                ", ".join(f"{count} {reason}" for reason, count in reasons.most_common()),
+            )
+
     def _warn_of_left_out(self, written: int, reason: str) -> None:
         logger.warning(
             "%d URLs were left out of the XML sitemap %s: it is full (%d URLs or %d bytes) and %s",
@@ -167,18 +183,26 @@ class SitemapXmlExporter(SortedPagesExporter):
         )
 
 
-def _is_fit(page: Record) -> bool:
+def _unfitness(page: Record) -> str | None:
+    """Why a page is left out, as what so many of them do; None: it is not."""
     content_type = page.get("content_type")
-    return (
-        page.get("status_code") == 200
-        and not page.get("error")
-        and not page.get("noindex")
-        and page.get("canonical") in (None, page.get("url"))
-        and not page.get("duplicate_of")
-        and isinstance(content_type, str)
-        and content_type.partition(";")[0].strip().lower() in HTML_TYPES
-        and len(_location(page["url"])) <= MAX_URL_LENGTH
-    )
+    if page.get("status_code") != 200 or page.get("error"):
+        return "did not answer 200"
+    if not isinstance(content_type, str) or _kind(content_type) not in HTML_TYPES:
+        return "are no HTML"
+    if page.get("noindex"):
+        return "ask not to be indexed"
+    if page.get("canonical") not in (None, page.get("url")):
+        return "name another page as the canonical one"
+    if page.get("duplicate_of"):
+        return "have the body of another page"
+    if len(_location(page["url"])) > MAX_URL_LENGTH:
+        return "have a URL that is too long"
+    return None
+
+
+def _kind(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
 
 
 def _entry(page: Record) -> bytes:

@@ -187,3 +187,22 @@ def test_a_part_that_cannot_be_written_leaves_a_valid_sitemap(
         export_to(file, three_pages(), max_urls=1)
     assert locations(path.read_bytes()) == ["https://a.example/a"]
     assert "2 URLs were left out" in caplog.text
+
+
+def test_a_sitemap_without_urls_says_why(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    other = "https://a.example/other"
+    pages = [
+        page(canonical=other),
+        page("https://a.example/b", canonical=other),
+        page("https://a.example/c", noindex=True),
+    ]
+    with (tmp_path / "sitemap.xml").open("w+b") as file:
+        export_to(file, pages)
+    assert (
+        "sitemap.xml has no URLs; of the pages 2 name another page as the canonical one, "
+        "1 ask not to be indexed"
+    ) in caplog.text
+    caplog.clear()
+    exported([*pages, page("https://a.example/d")])
+    exported([])
+    assert not caplog.text
