@@ -22,6 +22,8 @@ _SAID = frozenset(
     {"url", "status_code", "error", "content_type", "bytes", "fetch_ms", "fetched_at"}
     | {"content_hash", "redirected_from", "depth"}
 )
+# Characters of a field.
+_LONGEST = 400
 
 
 def draw(leaf: dict[str, Any], problem: str | None, how_to_store: str) -> None:
@@ -72,7 +74,7 @@ def _facts(
         if name == "headings":
             yield from map(_heading, value if isinstance(value, list) else [value])
         else:
-            yield name.replace("_", " "), _text(value)
+            yield name.replace("_", " "), _short(_text(value))
 
 
 def _heading(one: Any) -> tuple[str, str]:
@@ -98,6 +100,13 @@ def _body(stored: Record | None, problem: str | None, how_to_store: str) -> str:
 
 def _pairs(headers: list[list[str]]) -> list[tuple[str, str]]:
     return [(name, value) for name, value in headers]
+
+
+def _short(text: str) -> str:
+    """A main text, or what a page says for machines, may be longer than all the rest."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[:_LONGEST]} … ({len(text):,} characters; --json has them all)"
 
 
 def _text(value: Any) -> str:

@@ -295,3 +295,14 @@ def test_headings_that_a_pipeline_has_changed_are_shown(tmp_path: Path, capfd: C
     said = [line.split() for line in told.out.splitlines()]
     assert ["heading", "Tulips"] in said
     assert ["h2", "Red"] in said
+
+
+def test_long_fields_are_shown_in_part(tmp_path: Path, capfd: CapFd) -> None:
+    crawl = Crawl(tmp_path)
+    crawl.fetch("/", description="word " * 200)
+    crawl.close()
+    told = ask(capfd, "page", tmp_path, url("/"))
+    assert "… (1,000 characters; --json has them all)" in " ".join(told.out.split())
+    assert told.out.count("word") == 80
+    page = json.loads(ask(capfd, "page", tmp_path, url("/"), "--json").out)["page"]
+    assert page["description"] == "word " * 200
