@@ -82,20 +82,19 @@ def _in_pieces(text: str) -> Hashes:
 
 
 def _hashes(text: str) -> Hashes:
-    powers, inverses = _powers()
-    # A space in front: a word begins where there was none before.
-    units = np.frombuffer(f" {text}".encode(_UTF16, "replace"), np.uint16)
+    units = np.frombuffer(text.encode(_UTF16, "replace"), np.uint16)
     found = _values().take(units)
-    is_word = found != 0
-    begins = is_word[1:] > is_word[:-1]
+    # A word begins where there was none before.
+    begins = found != 0
+    begins[1:] &= found[:-1] == 0
     if not text.isascii() and np.count_nonzero(alone := found & _ALONE):
         # A character that is a word begins one, and so does what comes behind it.
-        begins |= is_word[1:] & ((alone[1:] | alone[:-1]) != 0)
-        begins &= (units[1:] < _SECOND_HALVES[0]) | (units[1:] > _SECOND_HALVES[1])
+        begins[1:] |= (found[1:] != 0) & ((alone[1:] | alone[:-1]) != 0)
+        begins &= (units < _SECOND_HALVES[0]) | (units > _SECOND_HALVES[1])
     starts = begins.nonzero()[0]
     if not len(starts):
         return np.empty(0, np.uint32)
-    starts += 1
+    powers, inverses = _powers()
     found *= powers[: len(found)]
     # What is between words counts for nothing.
     hashes: Hashes = np.add.reduceat(found, starts, dtype=np.uint32)

@@ -12,13 +12,10 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 # Below these sizes the worst page costs a fraction of a second.
 _TAGS_TO_COPY = 1_000
 _TAGS_TO_NEST = 10_000
 _LONG = 32_768
-_OPENING = ord("<")
 
 _MAX_ATTRIBUTES = 500
 _KEPT_ATTRIBUTES = 100
@@ -83,8 +80,7 @@ _FORMATTING_TAG_OR_TEXT = re.compile(
 
 def tame(html: bytes) -> bytes:
     """The HTML itself, or where it is hostile, what of it can be parsed in fair time."""
-    # By NumPy in a quarter of the time that ``count`` takes.
-    tags = int(np.count_nonzero(np.frombuffer(html, np.uint8) == _OPENING))
+    tags = html.count(b"<")
     if tags > _TAGS_TO_COPY:
         tags -= html.count(b"</")
     if tags > _TAGS_TO_NEST and _steps(html) > _MAX_STEPS:
