@@ -20,7 +20,7 @@ def to_text(lease: Lease) -> str:
             "redirect_answer": lease.redirect_answer,
             # That of a page is kept with the page, at once.
             "stored": None if lease.redirect is None else lease.stored,
-            "found": [[candidate.url, candidate.reason] for candidate in lease.found],
+            "found": [[url, reason] for url, reason, _ in lease.found],
             "records": lease.records,
         }
     )

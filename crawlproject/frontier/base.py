@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from crawlproject.scope.traps import GROWING_PATH
 
@@ -71,8 +71,6 @@ def is_of_link(reason: str | None) -> bool:
 class Candidate(NamedTuple):
     """A URL that asks to enter. ``reason`` says why it may not, judged by the scope: a word,
     and perhaps the rule after a colon.
-
-    A tuple, because a page makes sixty of them.
     """
 
     url: str
@@ -80,6 +78,10 @@ class Candidate(NamedTuple):
     # The request, where a spider made one itself: it comes back with the lease. What is not
     # a string is kept in memory only.
     request: Any = None
+
+
+# A Candidate, or what it is a tuple of: a page has sixty of them, and names take their time.
+Outlink: TypeAlias = tuple[str, str | None, Any]
 
 
 @dataclass(slots=True)
@@ -107,7 +109,7 @@ class Lease:
     unfiltered: int = 0
 
     # Filled in by the worker, committed by ``finish``.
-    found: list[Candidate] = field(default_factory=list)
+    found: list[Outlink] = field(default_factory=list)
     # Where it redirects to, when that is followed: then it is no page of its own.
     redirect: str | None = None
     # The answer that said so: it is shown to who asks about this URL, and to nobody else.

@@ -21,7 +21,7 @@ from crawlproject.records import PAGE, is_page
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawlproject.frontier.base import Lease
+    from crawlproject.frontier.base import Lease, Outlink
     from crawlproject.frontier.entry import Entry
     from crawlproject.frontier.store import Store
 
@@ -86,17 +86,15 @@ class Commits(Queues):
         url, text = self._store.take_answer(number)
         entry = self._store.by_id(url)
         lease = from_text(text, entry)
-        lease.found = [self._judged_again(candidate) for candidate in lease.found]
+        lease.found = [self._judged_again(url, reason) for url, reason, _ in lease.found]
         self._commit_answer(entry, lease)
 
-    def _judged_again(self, candidate: Candidate) -> Candidate:
+    def _judged_again(self, url: str, reason: str | None) -> Outlink:
         """By the scope of now: it may have changed while the answer waited."""
-        if self._judge is None:
-            return candidate
-        reason = self._judge(candidate.url)
-        if reason is None and is_of_link(candidate.reason):
-            reason = candidate.reason
-        return Candidate(candidate.url, reason)
+        if self._judge is not None:
+            now = self._judge(url)
+            reason = reason if now is None and is_of_link(reason) else now
+        return url, reason, None
 
     def _commit_answer(self, entry: Entry, lease: Lease) -> None:
         self._requests.pop(entry.id, None)
@@ -120,7 +118,7 @@ class Commits(Queues):
         self._release_levels()
         self._fill_budget()
 
-    def _commit_links(self, entry: Entry, found: list[Candidate]) -> list[int]:
+    def _commit_links(self, entry: Entry, found: list[Outlink]) -> list[int]:
         way = entry.way
         links = self._offer_links(entry, found)
         while entry.way != way:
@@ -130,27 +128,26 @@ class Commits(Queues):
             links = self._offer_links(entry, found)
         return links
 
-    def _offer_links(self, entry: Entry, found: list[Candidate]) -> list[int]:
+    def _offer_links(self, entry: Entry, found: list[Outlink]) -> list[int]:
         store = self._store
         step = entry.way.step(entry)
         links: list[int] = []
         for start in range(0, len(found), _AT_ONCE):
-            candidates = found[start : start + _AT_ONCE]
-            children = store.expect([candidate.url for candidate in candidates])
+            some = found[start : start + _AT_ONCE]
+            children = store.expect([url for url, _, _ in some])
             generation = store.generation
             is_current = True
-            for candidate, expected in zip(candidates, children, strict=True):
-                child = expected if is_current else store.get(candidate.url)
+            for (url, reason, request), expected in zip(some, children, strict=True):
+                child = expected if is_current else store.get(url)
                 # What was new may have been met meanwhile, as when it is linked to twice.
-                if child is None and (child := store.cached(candidate.url)) is None:
-                    child = self._meet(candidate, step)
+                if child is None and (child := store.cached(url)) is None:
+                    child = self._meet(Candidate(url, reason, request), step)
                     store.flush_if_large()
                     is_current = store.generation == generation
                 # Most links of a page lead where others have led before, and change nothing.
                 elif step < child.way or child.reason is not None or child.fewest_hops:
-                    self._offer_again(child, candidate, step)
+                    self._offer_again(child, Candidate(url, reason, request), step)
                     is_current = store.generation == generation
-                reason = candidate.reason
                 links.append(child.id << 1 | (reason is not None and is_of_link(reason)))
         return links
 
@@ -158,7 +155,7 @@ class Commits(Queues):
         self,
         entry: Entry,
         lease: Lease,
-        links: tuple[list[Candidate], list[int]] | None,
+        links: tuple[list[Outlink], list[int]] | None,
     ) -> None:
         has_page = False
         for kind, record in lease.records:
@@ -166,7 +163,7 @@ class Commits(Queues):
                 has_page = True
                 self._store.keep_beside(entry, lease)
                 found, ids = links or (None, None)
-                as_found = found is not None and record["links"] == [link.url for link in found]
+                as_found = found is not None and record["links"] == [url for url, _, _ in found]
                 self._store.add_page(entry, record, ids, as_found=as_found)
             elif links is not None:
                 page = record["url"] if is_page(record) else None
