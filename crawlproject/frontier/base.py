@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from crawlproject.scope.traps import GROWING_PATH
 
@@ -80,10 +80,6 @@ class Candidate(NamedTuple):
     request: Any = None
 
 
-# A Candidate, or what it is a tuple of: a page has sixty of them, and names take their time.
-Outlink: TypeAlias = tuple[str, str | None, Any]
-
-
 @dataclass(slots=True)
 class Lease:
     """A URL handed to a worker, and the place where it notes what it learned.
@@ -109,7 +105,10 @@ class Lease:
     unfiltered: int = 0
 
     # Filled in by the worker, committed by ``finish``.
-    found: list[Outlink] = field(default_factory=list)
+    # Where it leads to, in page order, and why some of these URLs may not enter, as candidates
+    # have it. No objects: a page has sixty links, of which most are known.
+    links: list[str] = field(default_factory=list)
+    reasons: dict[str, str] = field(default_factory=dict)
     # Where it redirects to, when that is followed: then it is no page of its own.
     redirect: str | None = None
     # The answer that said so: it is shown to who asks about this URL, and to nobody else.
@@ -125,6 +124,20 @@ class Lease:
     content: Content | None = None
     stored: Record | None = None
     is_ended: bool = False
+
+    @property
+    def found(self) -> list[Candidate]:
+        """Its links as candidates."""
+        return [Candidate(url, self.reasons.get(url)) for url in self.links]
+
+    @found.setter
+    def found(self, candidates: list[Candidate]) -> None:
+        self.links = [candidate.url for candidate in candidates]
+        self.reasons = {url: reason for url, reason, _ in candidates if reason is not None}
+        for url, reason, _ in candidates:
+            if reason is None:
+                # One way that may be followed is enough.
+                self.reasons.pop(url, None)
 
 
 @dataclass(slots=True, frozen=True)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from crawlproject.scope.dates import is_small_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
 
-def growing(page: str, links: Sequence[str]) -> set[str]:
+def growing(page: str, links: Collection[str]) -> set[str]:
     """Which of the links of a page, all canonical, only make its path longer."""
     found: set[str] = set()
     # To search all of them at once takes a third of the time.

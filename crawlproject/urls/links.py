@@ -23,7 +23,7 @@ from crawlproject.urls.directives import page_nofollow
 from crawlproject.urls.document import LINKING, base_url, document, elements, encoding_of
 from crawlproject.urls.found import FoundLink, TextBudget
 from crawlproject.urls.queries import with_query_in
-from crawlproject.urls.remembered import UNKNOWN, Remembered
+from crawlproject.urls.remembered import Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,6 +75,7 @@ class FastLinkExtractor:
         self._deny = _compiled(deny)
         self._allow_domains = _domains(allow_domains)
         self._deny_domains = _domains(deny_domains)
+        self._is_choosy = any((self._allow, self._deny, self._allow_domains, self._deny_domains))
         self._restrict_css = _checked_css(",".join(arg_to_iter(restrict_css)))
         self._tags = frozenset(_names("tags", tags))
         self._attrs = _names("attrs", attrs)
@@ -130,18 +131,21 @@ class FastLinkExtractor:
         plain_tags = frozenset() if nofollow_all else self._plain_tags
         known, silent_tags = place.anywhere, self._silent_tags
         for tag, node in self._elements(response):
-            if tag in silent_tags:
+            if tag in plain_tags:
+                attributes = node.attributes
+                href = attributes.get("href")
+                if href and href.isascii() and "rel" not in attributes:
+                    # The usual case, without the cost of a call.
+                    url = known[href] if href in known else place.resolve_beside(href)
+                    if url is not None:
+                        found[url] = False
+                    continue
+            elif tag in silent_tags:
                 continue
-            attributes = node.attributes
-            href = attributes.get("href")
-            if tag in plain_tags and href and href.isascii() and "rel" not in attributes:
-                # The usual case, without the cost of a call.
-                url = known.get(href, UNKNOWN)
-                if url is UNKNOWN:
-                    url = place.resolve_beside(href)
-                if url is not None:
-                    found[url] = False
-                continue
+            else:
+                attributes = node.attributes
+                if tag == "meta" and "http-equiv" not in attributes:
+                    continue
             nofollow = nofollow_all or _is_nofollow(attributes)
             for url, _ in self._targets(response, tag, attributes, place):
                 if nofollow:
@@ -205,7 +209,7 @@ class FastLinkExtractor:
             url = self._canonicalize(href, base)
         except NotCrawlable:
             return None
-        return url if self._allowed(url) else None
+        return url if not self._is_choosy or self._allowed(url) else None
 
     def _allowed(self, url: str) -> bool:
         if self._allow and not any(pattern.search(url) for pattern in self._allow):

@@ -51,8 +51,9 @@ class Remembered:
 
     def learn(self, href: str, place: Place) -> str | None:
         url = self._make(href, place.base)
-        is_long = len(href) > _REMEMBERED_LENGTH or len(url or "") > 2 * _REMEMBERED_LENGTH
-        if is_long or self._count >= _REMEMBERED:
+        if len(href) > _REMEMBERED_LENGTH or self._count >= _REMEMBERED:
+            return url
+        if url is not None and len(url) > 2 * _REMEMBERED_LENGTH:
             return url
         # Others depend on the whole base.
         if href.startswith(("/", "https://", "http://")):

@@ -42,7 +42,7 @@ class Crawl:
         assert lease is not None
         assert lease.url == url(path)
         lease.found = [Candidate(url(one)) if isinstance(one, str) else one for one in links]
-        page = Page(lease.url, 200, links=[link for link, *_ in lease.found])
+        page = Page(lease.url, 200, links=[found.url for found in lease.found])
         page.content_type, page.bytes, page.fetch_ms = "text/html", 7936, 12
         page.title, page.fetched_at = f"Page {path}", FETCHED_AT
         for name, value in fields.items():
