@@ -19,6 +19,8 @@ _USUAL = re.compile(
     r"(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*+)?(?:\?.*)?",
     re.DOTALL,
 ).fullmatch
+# What means the same on all pages of an origin: what begins like this. Much of it is no page.
+_ANYWHERE = ("/", "https://", "http://", "mailto:", "tel:", "javascript:")
 # No slash, scheme, query or fragment first: it means the same on all pages of a directory.
 _BESIDE = re.compile(r"[A-Za-z0-9._~-][^:]*+").fullmatch
 
@@ -56,7 +58,7 @@ class Remembered:
         if url is not None and len(url) > 2 * _REMEMBERED_LENGTH:
             return url
         # Others depend on the whole base.
-        if href.startswith(("/", "https://", "http://")):
+        if href.startswith(_ANYWHERE):
             place.anywhere[href] = url
             self._count += 1
         elif _BESIDE(href):
