@@ -20,7 +20,7 @@ def to_text(lease: Lease) -> str:
             "redirect_answer": lease.redirect_answer,
             # That of a page is kept with the page, at once.
             "stored": None if lease.redirect is None else lease.stored,
-            "found": [[candidate.url, candidate.reason] for candidate in lease.found],
+            "found": [[url, lease.reasons.get(url)] for url in lease.links],
             "records": lease.records,
         }
     )
@@ -28,7 +28,7 @@ def to_text(lease: Lease) -> str:
 
 def from_text(text: str, entry: Entry) -> Lease:
     answer = records.from_text(text)
-    return Lease(
+    lease = Lease(
         url=entry.url,
         fetch_url=entry.fetch_url or entry.url,
         host="",
@@ -40,6 +40,7 @@ def from_text(text: str, entry: Entry) -> Lease:
         # Not in crawl directories that were made before this was kept.
         redirect_answer=answer.get("redirect_answer"),
         stored=answer.get("stored"),
-        found=[Candidate(url, reason) for url, reason in answer["found"]],
         records=[(kind, record) for kind, record in answer["records"]],
     )
+    lease.found = [Candidate(url, reason) for url, reason in answer["found"]]
+    return lease

@@ -71,8 +71,6 @@ def is_of_link(reason: str | None) -> bool:
 class Candidate(NamedTuple):
     """A URL that asks to enter. ``reason`` says why it may not, judged by the scope: a word,
     and perhaps the rule after a colon.
-
-    A tuple, because a page makes sixty of them.
     """
 
     url: str
@@ -107,7 +105,10 @@ class Lease:
     unfiltered: int = 0
 
     # Filled in by the worker, committed by ``finish``.
-    found: list[Candidate] = field(default_factory=list)
+    # Where it leads to, in page order, and why some of these URLs may not enter, as candidates
+    # have it. No objects: a page has sixty links, of which most are known.
+    links: list[str] = field(default_factory=list)
+    reasons: dict[str, str] = field(default_factory=dict)
     # Where it redirects to, when that is followed: then it is no page of its own.
     redirect: str | None = None
     # The answer that said so: it is shown to who asks about this URL, and to nobody else.
@@ -123,6 +124,20 @@ class Lease:
     content: Content | None = None
     stored: Record | None = None
     is_ended: bool = False
+
+    @property
+    def found(self) -> list[Candidate]:
+        """Its links as candidates."""
+        return [Candidate(url, self.reasons.get(url)) for url in self.links]
+
+    @found.setter
+    def found(self, candidates: list[Candidate]) -> None:
+        self.links = [candidate.url for candidate in candidates]
+        self.reasons = {url: reason for url, reason, _ in candidates if reason is not None}
+        for url, reason, _ in candidates:
+            if reason is None:
+                # One way that may be followed is enough.
+                self.reasons.pop(url, None)
 
 
 @dataclass(slots=True, frozen=True)

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from crawlproject.frontier.base import Counts, State
+from crawlproject.frontier.entry import OPEN
 
 if TYPE_CHECKING:
     from crawlproject.frontier.entry import Entry, Way
@@ -45,7 +46,7 @@ class Census:
         self._states[state] += number
         if reason is not None:
             self._reasons[reason] += number
-        if state is State.QUEUED or state is State.LEASED:
+        if state in OPEN:
             self._open_at[depth] += number
             self._deepest = max(self._deepest, depth)
 
@@ -54,14 +55,14 @@ class Census:
             self._states[entry.state] -= 1
         if entry.reason is not None:
             self._reasons[entry.reason] -= 1
-        if entry.is_open:
+        if entry.state in OPEN:
             self._open_at[entry.way.depth] -= 1
         entry.state = state
         entry.reason = reason
         self._states[state] += 1
         if reason is not None:
             self._reasons[reason] += 1
-        if entry.is_open:
+        if state in OPEN:
             self._open(entry.way.depth)
 
     def take_way(self, entry: Entry, way: Way) -> None:

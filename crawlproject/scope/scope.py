@@ -18,7 +18,7 @@ from crawlproject.scope.traps import Traps
 from crawlproject.urls.canonical import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable
 
     from crawlproject.scope.traps import Budget
 
@@ -104,7 +104,7 @@ class Scope:
                 return reason
         return self._traps.reason(url)
 
-    def reasons_on(self, page: str, links: Sequence[str]) -> dict[str, str]:
+    def reasons_on(self, page: str, links: Collection[str]) -> dict[str, str]:
         """Which links of a page are not in scope because of the page they are on, and why."""
         reasons = self._traps.reasons_on(page, links)
         return {url: reason for url, reason in reasons.items() if url not in self._seeds}

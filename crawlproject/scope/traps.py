@@ -42,7 +42,7 @@ from crawlproject.scope.shape import shape_of
 from crawlproject.urls.canonical import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
 REPEATED_PATH = "repeated path"
 GROWING_PATH = "growing path"
@@ -108,7 +108,7 @@ class Traps:
             return self._too_many_params
         return None
 
-    def reasons_on(self, page: str, links: Sequence[str]) -> dict[str, str]:
+    def reasons_on(self, page: str, links: Collection[str]) -> dict[str, str]:
         """Which links of a page are a trap because of the page they are on, and why."""
         if not self._max_repeated:
             return {}

@@ -178,7 +178,8 @@ class SiteSpider(CrawlSpider):
             links = await self.find_links(response) if is_readable(response) else {}
             links = self._with_session(lease.url, links)
             # Links before the page: they are finished together, when the page is through.
-            lease.found = self._candidates(lease.url, links)
+            lease.links = list(links)
+            lease.reasons = self._reasons(lease.url, links)
             page = self._reader.read(response, lease, list(links), self.crawler.stats)
         except Exception as error:
             # Whatever a site sends, it costs one page at most.
@@ -230,19 +231,18 @@ class SiteSpider(CrawlSpider):
         assert failure.value is not None
         yield self._failed(lease, failure.value)
 
-    def _candidates(self, page: str, links: dict[str, bool]) -> list[Candidate]:
-        urls = list(links)
-        reasons = self.scope.reasons_on(page, urls)
-        if self._respects_nofollow:
+    def _reasons(self, page: str, links: dict[str, bool]) -> dict[str, str]:
+        """Which links of a page may not enter, and why."""
+        reasons = self.scope.reasons_on(page, links)
+        # Few pages have one, and to look at each link takes its time.
+        if self._respects_nofollow and True in links.values():
             reasons.update({url: NOFOLLOW for url, nofollow in links.items() if nofollow})
         # What is known was let in before; what is not in scope is so on any page.
-        for url in self.frontier.unknown(urls):
+        for url in self.frontier.unknown(links):
             reason = self.scope.reason(url)
             if reason is not None:
                 reasons[url] = reason
-        make = tuple.__new__
-        # Candidate(url, reason), at a third of the cost.
-        return [make(Candidate, (url, reasons.get(url), None)) for url in urls]
+        return reasons
 
     def _parse_redirect(self, response: Response, lease: Lease) -> Iterator[Page]:
         outcome = self._redirects.judge(response, lease)

@@ -172,9 +172,11 @@ class Canonicalizer:
 
     def __call__(self, url: str, base: str | None = None) -> str:
         """The canonical form of url, read relative to base. Raises NotCrawlable."""
-        href = resolve(url, base)
-        location, _, _ = href.partition("#")
-        location, _, query = location.partition("?")
+        location, query = resolve(url, base), ""
+        if "#" in location:
+            location, _, _ = location.partition("#")
+        if "?" in location:
+            location, _, query = location.partition("?")
         if len(location) > _FAST_LENGTH or not _CLEAN(location):
             location = self._location(url, location)
         if self.join_schemes and location.startswith("http://"):

@@ -23,7 +23,7 @@ from crawlproject.urls.directives import page_nofollow
 from crawlproject.urls.document import LINKING, base_url, document, elements, encoding_of
 from crawlproject.urls.found import FoundLink, TextBudget
 from crawlproject.urls.queries import with_query_in
-from crawlproject.urls.remembered import UNKNOWN, Remembered
+from crawlproject.urls.remembered import Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     from crawlproject.urls.document import Element
+    from crawlproject.urls.remembered import Place
 
+    Attributes: TypeAlias = dict[str, str | None]
     Patterns: TypeAlias = str | re.Pattern[str] | Iterable[str | re.Pattern[str]]
 
 _NAME = re.compile(r"\*|[A-Za-z][A-Za-z0-9-]*").fullmatch
@@ -73,6 +75,7 @@ class FastLinkExtractor:
         self._deny = _compiled(deny)
         self._allow_domains = _domains(allow_domains)
         self._deny_domains = _domains(deny_domains)
+        self._is_choosy = any((self._allow, self._deny, self._allow_domains, self._deny_domains))
         self._restrict_css = _checked_css(",".join(arg_to_iter(restrict_css)))
         self._tags = frozenset(_names("tags", tags))
         self._attrs = _names("attrs", attrs)
@@ -81,6 +84,9 @@ class FastLinkExtractor:
         )
         self._unique = unique
         self._link_rels = frozenset(rel.lower() for rel in arg_to_iter(link_rels))
+        # What is found on the way, but leads nowhere.
+        silent = {"base", "title"} if self._link_rels else {"base", "title", "link"}
+        self._silent_tags = frozenset() if "*" in self._tags else silent - self._tags
         self._canonicalize = canonicalizer or canonicalize
         self._token = token
         self._selector = self._make_selector()
@@ -102,7 +108,7 @@ class FastLinkExtractor:
         budget = TextBudget(2 * len(response.body) + 1_000)
         links: list[Link] = []
         by_url: dict[str, Link] = {}
-        for url, href, nofollow, node in self._found(response):
+        for node, url, href, nofollow in self._found(response):
             if self._unique and (known := by_url.get(url)) is not None:
                 # One way that may be followed is enough.
                 known.nofollow = known.nofollow and nofollow
@@ -118,41 +124,59 @@ class FastLinkExtractor:
         As ``extract_links``, for who needs no more: an object for each link takes its time.
         """
         found: dict[str, bool] = {}
-        for url, _, nofollow, _ in self._found(response):
-            if nofollow:
-                found.setdefault(url, True)
+        if not isinstance(response, HtmlResponse):
+            return found
+        place = self._remembered.at(base_url(response))
+        nofollow_all = page_nofollow(response, self._token)
+        plain_tags = frozenset() if nofollow_all else self._plain_tags
+        known, silent_tags = place.anywhere, self._silent_tags
+        for tag, node in self._elements(response):
+            if tag in plain_tags:
+                attributes = node.attributes
+                href = attributes.get("href")
+                if href and href.isascii() and "rel" not in attributes:
+                    # The usual case, without the cost of a call.
+                    url = known[href] if href in known else place.resolve_beside(href)
+                    if url is not None:
+                        found[url] = False
+                    continue
+            elif tag in silent_tags:
+                continue
             else:
-                found[url] = False
+                attributes = node.attributes
+                if tag == "meta" and "http-equiv" not in attributes:
+                    continue
+            nofollow = nofollow_all or _is_nofollow(attributes)
+            for url, _ in self._targets(response, tag, attributes, place):
+                if nofollow:
+                    found.setdefault(url, True)
+                else:
+                    found[url] = False
         return found
 
-    def _found(self, response: Response) -> Iterator[tuple[str, str, bool, LexborNode]]:
-        """The URL of each link, how it was written, whether it is nofollow, and its element."""
+    def _found(self, response: Response) -> Iterator[tuple[LexborNode, str, str, bool]]:
+        """The element of each link, its URL, how it was written, and whether it is nofollow."""
         if not isinstance(response, HtmlResponse):
             return
-        base = base_url(response)
+        place = self._remembered.at(base_url(response))
         nofollow_all = page_nofollow(response, self._token)
-        place = self._remembered.at(base)
-        known = place.anywhere
-        plain_tags = self._plain_tags
         for tag, node in self._elements(response):
             attributes = node.attributes
-            if tag in plain_tags:
-                # The usual case, without the cost of a call.
-                values: Iterable[str | None] = (attributes["href"],) if "href" in attributes else ()
-            else:
-                values = self._values(tag, attributes)
-            for value in values:
-                href = value or ""
-                if not href.isascii() and "?" in href:
-                    href = with_query_in(encoding_of(response), href)
-                url = known.get(href, UNKNOWN)
-                if url is UNKNOWN:
-                    url = place.resolve_beside(href)
-                if url is not None:
-                    nofollow = nofollow_all or (
-                        "rel" in attributes and "nofollow" in _words(attributes["rel"])
-                    )
-                    yield url, href, nofollow, node
+            nofollow = nofollow_all or _is_nofollow(attributes)
+            for url, href in self._targets(response, tag, attributes, place):
+                yield node, url, href, nofollow
+
+    def _targets(
+        self, response: Response, tag: str | None, attributes: Attributes, place: Place
+    ) -> Iterator[tuple[str, str]]:
+        """Where an element leads: URLs, and how they were written."""
+        for value in self._values(tag, attributes):
+            href = value or ""
+            if not href.isascii() and "?" in href:
+                href = with_query_in(encoding_of(response), href)
+            url = place.resolve(href)
+            if url is not None:
+                yield url, href
 
     def matches(self, url: str) -> bool:
         """Whether a link to url would be extracted, judged by the URL alone."""
@@ -170,7 +194,7 @@ class FastLinkExtractor:
         found = {node.mem_id: node for part in parts for node in part.css(self._selector)}
         return [(node.tag, node) for node in found.values()]
 
-    def _values(self, tag: str | None, attributes: dict[str, str | None]) -> Iterable[str | None]:
+    def _values(self, tag: str | None, attributes: Attributes) -> Iterable[str | None]:
         """What an element that is no plain link refers to."""
         if tag == "meta":
             return _refresh_targets(attributes)
@@ -185,7 +209,7 @@ class FastLinkExtractor:
             url = self._canonicalize(href, base)
         except NotCrawlable:
             return None
-        return url if self._allowed(url) else None
+        return url if not self._is_choosy or self._allowed(url) else None
 
     def _allowed(self, url: str) -> bool:
         if self._allow and not any(pattern.search(url) for pattern in self._allow):
@@ -231,7 +255,11 @@ def _words(value: str | None) -> list[str]:
     return value.lower().replace(",", " ").split() if value else []
 
 
-def _refresh_targets(attributes: dict[str, str | None]) -> list[str | None]:
+def _is_nofollow(attributes: Attributes) -> bool:
+    return "rel" in attributes and "nofollow" in _words(attributes["rel"])
+
+
+def _refresh_targets(attributes: Attributes) -> list[str | None]:
     """The URL in ``5; url=/next``. Without one, the page only reloads itself."""
     if (attributes.get("http-equiv") or "").strip().lower() != "refresh":
         return []

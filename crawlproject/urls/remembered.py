@@ -13,6 +13,14 @@ if TYPE_CHECKING:
 # How many, and how long each may be.
 _REMEMBERED = 65_536
 _REMEMBERED_LENGTH = 512
+# An origin, and the directory of a page in it that has no dot segments, spelled like that or other.
+_USUAL = re.compile(
+    r"((https?://[a-z0-9.:-]++)/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*+/)*+)"
+    r"(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*+)?(?:\?.*)?",
+    re.DOTALL,
+).fullmatch
+# What means the same on all pages of an origin: what begins like this. Much of it is no page.
+_ANYWHERE = ("/", "https://", "http://", "mailto:", "tel:", "javascript:")
 # No slash, scheme, query or fragment first: it means the same on all pages of a directory.
 _BESIDE = re.compile(r"[A-Za-z0-9._~-][^:]*+").fullmatch
 
@@ -32,7 +40,8 @@ class Remembered:
         if self._count >= _REMEMBERED:
             self._places.clear()
             self._count = 0
-        return Place(self, base, self._known(origin_of(base)), self._known(_directory(base)))
+        origin, directory = _origin_and_directory(base)
+        return Place(self, base, self._known(origin), self._known(directory))
 
     def _known(self, place: str) -> dict[str, str | None]:
         found = self._places.get(place)
@@ -44,11 +53,12 @@ class Remembered:
 
     def learn(self, href: str, place: Place) -> str | None:
         url = self._make(href, place.base)
-        is_long = len(href) > _REMEMBERED_LENGTH or len(url or "") > 2 * _REMEMBERED_LENGTH
-        if is_long or self._count >= _REMEMBERED:
+        if len(href) > _REMEMBERED_LENGTH or self._count >= _REMEMBERED:
+            return url
+        if url is not None and len(url) > 2 * _REMEMBERED_LENGTH:
             return url
         # Others depend on the whole base.
-        if href.startswith(("/", "https://", "http://")):
+        if href.startswith(_ANYWHERE):
             place.anywhere[href] = url
             self._count += 1
         elif _BESIDE(href):
@@ -84,10 +94,14 @@ class Place:
         return url if url is not UNKNOWN else self._remembered.learn(href, self)
 
 
-def _directory(base: str) -> str:
-    """What links of its pages that begin with a name are relative to; no base, if it has none."""
+def _origin_and_directory(base: str) -> tuple[str, str]:
+    """What links that begin with a slash are relative to, and those that begin with a name; no
+    base, if it has none.
+    """
+    if usual := _USUAL(base):
+        return usual[2], usual[1]
     try:
         # Not all up to the last slash: '/a/b/%2e%2e' is '/a/', and '\\' is a slash, too.
-        return resolve(".", base)
+        return origin_of(base), resolve(".", base)
     except NotCrawlable:
-        return ""
+        return origin_of(base), ""
