@@ -24,8 +24,9 @@ from crawlproject.politeness.exchange import (
     LONGEST_HEADER,
     MOST_HEADERS,
     Answer,
-    Limit,
+    Exchange,
     Protocol,
+    Wanted,
 )
 
 if TYPE_CHECKING:
@@ -134,27 +135,24 @@ class Client:
             return None
         return Get(url, origin, b"\r\n".join((*lines, b"", b"")), tuple(fields))
 
-    async def get(self, request: Get, seconds: float, most: int) -> Answer | TimedResponse:
-        """Its answer. aiohttp's, not yet read, where it is not as most are or has more bytes."""
+    async def get(self, request: Get, seconds: float, wanted: Wanted) -> Answer | TimedResponse:
+        """Its answer. aiohttp's, not yet read, where it is not as most are or not as wanted."""
         if self._session.closed:
             raise RuntimeError("Session is closed")
-        limit = Limit(self._loop)
-        alarm = self._loop.call_later(seconds, limit.timeout) if seconds > 0 else None
         origin = self._origin(request.origin)
+        exchange = Exchange(self._loop, seconds, wanted)
         connection = None
         try:
             connection = await self._connector._get(origin.key, [])
             if connection is None:
-                with limit:
+                with exchange:
                     connection = await self._connector.connect(origin.request, [], _WHOLE)
-            protocol = connection._protocol
-            assert isinstance(protocol, Protocol)
-            answer = await protocol.ask(request.head, most, limit)
+            exchange.begin(connection, request.head)
+            answer = await exchange.answer
             if answer is None:
-                return await self._go_on(request, connection, limit, alarm)
+                return await self._go_on(request, connection, exchange)
         except BaseException as error:
-            if alarm is not None:
-                alarm.cancel()
+            exchange.stop_the_clock()
             if connection is not None:
                 connection.close()
             if not isinstance(error, OSError) or isinstance(
@@ -162,17 +160,10 @@ class Client:
             ):
                 raise
             raise aiohttp.ClientOSError(*error.args) from error
-        if alarm is not None:
-            alarm.cancel()
-        connection.release()
         return answer
 
     async def _go_on(
-        self,
-        request: Get,
-        connection: Connection,
-        limit: Limit,
-        alarm: asyncio.TimerHandle | None,
+        self, request: Get, connection: Connection, exchange: Exchange
     ) -> TimedResponse:
         url = yarl.URL(request.url, encoded=True)
         sent = CIMultiDict((name.decode(), value.decode()) for name, value in request.fields)
@@ -181,7 +172,7 @@ class Client:
             url,
             writer=None,
             continue100=None,
-            timer=limit,
+            timer=exchange,
             request_info=aiohttp.RequestInfo(url, "GET", CIMultiDictProxy(sent), url),
             traces=[],
             loop=self._loop,
@@ -193,12 +184,11 @@ class Client:
         except BaseException:
             response.close()
             raise
-        if alarm is not None:
-            # The time is up until the last byte has come, which may have been the first.
-            if response.connection is None:
-                alarm.cancel()
-            else:
-                response.connection.add_callback(alarm.cancel)
+        # The time is up until the last byte has come, which may have been the first.
+        if response.connection is None:
+            exchange.stop_the_clock()
+        else:
+            response.connection.add_callback(exchange.stop_the_clock)
         return response
 
     def _find_origin(self, origin: str) -> _Origin:

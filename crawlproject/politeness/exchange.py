@@ -1,7 +1,7 @@
 """A connection of aiohttp's, on which a plain request and its answer take a short way.
 
 The request is written as it is, and its answer is taken as it comes (``answer.py``): no object
-for each of their parts, and nobody is woken before the last byte is there. As soon as an
+for each of their parts, and nobody is woken before it is time to read the answer. As soon as an
 answer is not of the ordinary kind, is long, or its connection breaks, all that has come of it
 goes to aiohttp's parser, and from there on everything is aiohttp's, errors included.
 
@@ -25,7 +25,10 @@ from crawlproject.politeness.answer import Chunks, Head, Odd, read_head
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Callable
     from ipaddress import IPv4Address, IPv6Address
+
+    from aiohttp.connector import Connection
 
 # Bytes of a header, and their number: security policies grow long.
 LONGEST_HEADER = 64 * 1024
@@ -48,21 +51,51 @@ class Answer(NamedTuple):
     certificate: bytes | None
 
 
-class Limit(TimerContext):
-    """aiohttp's time limit, which also ends the wait for an answer on the short way."""
+class Wanted(NamedTuple):
+    # Bytes of a body. With more, aiohttp is to read it; 0: as many as are kept at once.
+    most: int
+    # Called with who waits for an answer, and the answer.
+    hand_out: Callable[[asyncio.Future[Answer | None], Answer], None]
 
-    answer: asyncio.Future[Answer | None] | None = None
+
+class Exchange(TimerContext):
+    """A request and its answer, with aiohttp's time limit for what is left to aiohttp."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, wanted: Wanted) -> None:
+        super().__init__(loop)
+        self.wanted = wanted
+        # None: aiohttp is to read it.
+        self.answer: asyncio.Future[Answer | None] = loop.create_future()
+        self.connection: Connection | None = None
+        self._alarm = loop.call_later(seconds, self.timeout) if seconds > 0 else None
+
+    def begin(self, connection: Connection, request: bytes) -> None:
+        protocol = connection._protocol
+        assert isinstance(protocol, Protocol)
+        self.connection = connection
+        protocol.ask(request, self)
 
     def timeout(self) -> None:
         super().timeout()
-        if self.answer is not None and not self.answer.done():
+        if not self.answer.done():
             self.answer.set_exception(TimeoutError())
+
+    def stop_the_clock(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+
+    def complete(self, answer: Answer) -> None:
+        assert self.connection is not None
+        self.stop_the_clock()
+        # The next request may use it while this answer waits for its turn.
+        self.connection.release()
+        self.wanted.hand_out(self.answer, answer)
 
 
 class Protocol(ResponseHandler):
     received_at = 0.0
-    # Of the request that is on the short way: who waits for its answer, and what has come.
-    _limit: Limit | None = None
+    # Of the request that is on the short way, and what has come of its answer.
+    _exchange: Exchange | None = None
     _most = 0
     _come: bytes | bytearray = b""
     _head: Head | None = None
@@ -90,29 +123,23 @@ class Protocol(ResponseHandler):
         idle = not self._tail and not self._buffer
         return idle and transport is not None and not transport.is_closing()
 
-    def ask(self, request: bytes, most: int, limit: Limit) -> asyncio.Future[Answer | None]:
-        """Send a request. Its answer, or None for one that aiohttp is to read.
-
-        So is one that has more than ``most`` bytes.
-        """
+    def ask(self, request: bytes, exchange: Exchange) -> None:
         transport = self.transport
         if transport is None or transport.is_closing():
             raise ClientConnectionResetError("Cannot write to closing transport")
         transport.write(request)
-        limit.answer = answer = self._loop.create_future()
-        self._limit = limit
-        self._most = min(most or _AT_ONCE, _AT_ONCE)
+        self._exchange = exchange
+        self._most = min(exchange.wanted.most or _AT_ONCE, _AT_ONCE)
         self._parser = None
         if self._tail:
             # The server did not wait for a request.
             self._hand_over()
-        return answer
 
     def data_received(self, data: bytes) -> None:
         # aiohttp calls it without data, too, to go on with what it has.
         if data:
             self.received_at = now()
-        if self._limit is None:
+        if self._exchange is None:
             super().data_received(data)
             return
         if not self._come:
@@ -134,7 +161,7 @@ class Protocol(ResponseHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         # The end of an answer that says nothing of its length.
         self.received_at = now()
-        if self._limit is not None:
+        if self._exchange is not None:
             self._hand_over()
         super().connection_lost(exc)
 
@@ -156,25 +183,23 @@ class Protocol(ResponseHandler):
         return bytes(come[head.end :]) if size == head.length else None
 
     def _hand_out(self, body: bytes) -> None:
-        head, limit, began_at = self._head, self._limit, self._began_at
+        exchange, head, began_at = self._exchange, self._head, self._began_at
+        assert exchange is not None
         assert head is not None
-        assert limit is not None
-        assert limit.answer is not None
         self._forget()
         if head.is_last:
             self.force_close()
-        if not limit.answer.done():
-            limit.answer.set_result(
+        if not exchange.answer.done():
+            exchange.complete(
                 Answer(head, body, began_at, self.received_at, self._address, self._certificate)
             )
 
     def _hand_over(self) -> None:
-        limit, come = self._limit, self._come
-        assert limit is not None
-        assert limit.answer is not None
+        exchange, come = self._exchange, self._come
+        assert exchange is not None
         self._forget()
         self.set_response_params(
-            timer=limit,
+            timer=exchange,
             read_until_eof=True,
             auto_decompress=False,
             max_line_size=LONGEST_HEADER,
@@ -183,9 +208,9 @@ class Protocol(ResponseHandler):
         )
         if come:
             super().data_received(bytes(come))
-        if not limit.answer.done():
-            limit.answer.set_result(None)
+        if not exchange.answer.done():
+            exchange.answer.set_result(None)
 
     def _forget(self) -> None:
-        self._limit = self._head = self._chunks = None
+        self._exchange = self._head = self._chunks = None
         self._come = b""

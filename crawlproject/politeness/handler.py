@@ -39,10 +39,12 @@ from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_ENDED, ON_THE_WIRE, Wire
 from crawlproject.politeness.client import Client, TimedResponse
 from crawlproject.politeness.downloader import GatedDownloader
-from crawlproject.politeness.exchange import address_of
+from crawlproject.politeness.exchange import Wanted, address_of
 from crawlproject.scope.resolver import GuardedResolver
 
 if TYPE_CHECKING:
+    import asyncio
+
     from scrapy import Request
     from scrapy.core.downloader.handlers._base_streaming import _BaseResponseArgs
     from scrapy.crawler import Crawler
@@ -99,9 +101,10 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
             meta.get("download_maxsize", self._default_maxsize),
             meta.get("download_warnsize", self._default_warnsize),
         )
+        wanted = Wanted(min(filter(None, limits), default=0), self._hand_out)
         began_at = now()
         try:
-            answer = await self._session.get(plain, seconds, min(filter(None, limits), default=0))
+            answer = await self._session.get(plain, seconds, wanted)
             if isinstance(answer, TimedResponse):
                 async with answer:
                     meta["download_latency"] = now() - began_at
@@ -113,7 +116,6 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         except aiohttp.ClientError as error:
             raise _meaning(error)(str(error)) from error
         meta["download_latency"] = answer.began_at - began_at
-        await self._stand_in_line()
         meta[ON_THE_WIRE] = Wire(answer.head.reason, plain.fields, answer.head.fields)
         meta[FETCH_ENDED] = answer.ended_at
         return _response(request, answer)
@@ -135,13 +137,17 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
             return None
         return self._session.plain(request.url, dict.items(headers))
 
-    async def _stand_in_line(self) -> None:
+    def _hand_out(self, waiting: asyncio.Future[Answer | None], answer: Answer) -> None:
+        downloader = self.crawler.engine.downloader
+        if isinstance(downloader, GatedDownloader):
+            downloader.line_up(waiting, answer)
+        else:
+            waiting.set_result(answer)
+
+    async def _read_response(self, response: _ClientResponse, request: Request) -> Response:
         downloader = self.crawler.engine.downloader
         if isinstance(downloader, GatedDownloader):
             await downloader.stand_in_line()
-
-    async def _read_response(self, response: _ClientResponse, request: Request) -> Response:
-        await self._stand_in_line()
         answer = await super()._read_response(response, request)
         sent = response.request_info.headers.items()
         request.meta[ON_THE_WIRE] = Wire(
