@@ -26,7 +26,6 @@ from crawlproject.politeness.exchange import (
     Answer,
     Exchange,
     Protocol,
-    Wanted,
 )
 
 if TYPE_CHECKING:
@@ -36,13 +35,15 @@ if TYPE_CHECKING:
     from aiohttp.client_reqrep import ConnectionKey
     from aiohttp.connector import Connection
 
+    from crawlproject.politeness.exchange import HandOut
+
     Fields = tuple[tuple[bytes, bytes], ...]
 
 # The time for a request is counted as a whole, not for its parts.
 _WHOLE = aiohttp.ClientTimeout(total=None)
 # Its path and query are sent as they are. aiohttp leaves out a fragment, and an empty query.
 _PLAIN_URL = re.compile(r"(https?://[a-z0-9.-]+(?::[0-9]+)?)(/[!-\"$-~]*)(?<!\?)")
-# Hosts of which is remembered how to get there.
+# Hosts of which is remembered how to get there, and what they are asked.
 _ORIGINS = 4096
 
 
@@ -126,21 +127,21 @@ class Client:
         if parts is None:
             return None
         origin, path = parts.groups()
-        fields = [self._origin(origin).host]
-        fields += [(name, value) for name, values in headers for value in values]
-        lines = [b"GET %b HTTP/1.1" % path.encode(), *(b"%b: %b" % field for field in fields)]
-        # aiohttp has its errors for what would break a line, and its ways for other letters.
-        joined = b"".join(lines)
-        if not joined.isascii() or not joined.decode().isprintable():
+        host = self._origin(origin).host
+        fields = (host, *[(name, value) for name, values in headers for value in values])
+        lines = _lines(fields)
+        if lines is None:
             return None
-        return Get(url, origin, b"\r\n".join((*lines, b"", b"")), tuple(fields))
+        return Get(url, origin, b"GET %b HTTP/1.1\r\n%b\r\n" % (path.encode(), lines), fields)
 
-    async def get(self, request: Get, seconds: float, wanted: Wanted) -> Answer | TimedResponse:
-        """Its answer. aiohttp's, not yet read, where it is not as most are or not as wanted."""
+    async def get(
+        self, request: Get, seconds: float, most: int, hand_out: HandOut
+    ) -> Answer | TimedResponse:
+        """Its answer. aiohttp's, not yet read, where it is not as most are (``Exchange``)."""
         if self._session.closed:
             raise RuntimeError("Session is closed")
         origin = self._origin(request.origin)
-        exchange = Exchange(self._loop, seconds, wanted)
+        exchange = Exchange(self._loop, seconds, most, hand_out)
         connection = None
         try:
             connection = await self._connector._get(origin.key, [])
@@ -205,6 +206,16 @@ class Client:
 
     async def close(self) -> None:
         await self._session.close()
+
+
+# Most requests to a host have the same.
+@lru_cache(maxsize=_ORIGINS)
+def _lines(fields: Fields) -> bytes | None:
+    # aiohttp has its errors for what would break a line, and its ways for other letters.
+    joined = b"".join([name + value for name, value in fields])
+    if not joined.isascii() or not joined.decode().isprintable():
+        return None
+    return b"".join([b"%b: %b\r\n" % field for field in fields])
 
 
 class _Written(NamedTuple):

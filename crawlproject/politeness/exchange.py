@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from aiohttp.connector import Connection
 
+    HandOut = Callable[[asyncio.Future["Answer | None"], "Answer"], None]
+
 # Bytes of a header, and their number: security policies grow long.
 LONGEST_HEADER = 64 * 1024
 MOST_HEADERS = 1024
@@ -51,19 +53,19 @@ class Answer(NamedTuple):
     certificate: bytes | None
 
 
-class Wanted(NamedTuple):
-    # Bytes of a body. With more, aiohttp is to read it; 0: as many as are kept at once.
-    most: int
-    # Called with who waits for an answer, and the answer.
-    hand_out: Callable[[asyncio.Future[Answer | None], Answer], None]
-
-
 class Exchange(TimerContext):
-    """A request and its answer, with aiohttp's time limit for what is left to aiohttp."""
+    """A request and its answer, with aiohttp's time limit for what is left to aiohttp.
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, seconds: float, wanted: Wanted) -> None:
+    An answer with more than ``most`` bytes is (0: with more than are kept at once). Another is
+    given to ``hand_out``, with who waits for it.
+    """
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, seconds: float, most: int, hand_out: HandOut
+    ) -> None:
         super().__init__(loop)
-        self.wanted = wanted
+        self.most = min(most or _AT_ONCE, _AT_ONCE)
+        self._hand_out = hand_out
         # None: aiohttp is to read it.
         self.answer: asyncio.Future[Answer | None] = loop.create_future()
         self.connection: Connection | None = None
@@ -89,7 +91,7 @@ class Exchange(TimerContext):
         self.stop_the_clock()
         # The next request may use it while this answer waits for its turn.
         self.connection.release()
-        self.wanted.hand_out(self.answer, answer)
+        self._hand_out(self.answer, answer)
 
 
 class Protocol(ResponseHandler):
@@ -129,7 +131,7 @@ class Protocol(ResponseHandler):
             raise ClientConnectionResetError("Cannot write to closing transport")
         transport.write(request)
         self._exchange = exchange
-        self._most = min(exchange.wanted.most or _AT_ONCE, _AT_ONCE)
+        self._most = exchange.most
         self._parser = None
         if self._tail:
             # The server did not wait for a request.

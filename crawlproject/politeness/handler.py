@@ -39,7 +39,7 @@ from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_ENDED, ON_THE_WIRE, Wire
 from crawlproject.politeness.client import Client, TimedResponse
 from crawlproject.politeness.downloader import GatedDownloader
-from crawlproject.politeness.exchange import Wanted, address_of
+from crawlproject.politeness.exchange import address_of
 from crawlproject.scope.resolver import GuardedResolver
 
 if TYPE_CHECKING:
@@ -101,10 +101,10 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
             meta.get("download_maxsize", self._default_maxsize),
             meta.get("download_warnsize", self._default_warnsize),
         )
-        wanted = Wanted(min(filter(None, limits), default=0), self._hand_out)
+        most = min(filter(None, limits), default=0)
         began_at = now()
         try:
-            answer = await self._session.get(plain, seconds, wanted)
+            answer = await self._session.get(plain, seconds, most, self._hand_out)
             if isinstance(answer, TimedResponse):
                 async with answer:
                     meta["download_latency"] = now() - began_at

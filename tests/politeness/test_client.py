@@ -13,7 +13,7 @@ import yarl
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.politeness.client import Client
-from crawlproject.politeness.exchange import Answer, Wanted
+from crawlproject.politeness.exchange import Answer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -91,7 +91,7 @@ async def outcome(client: Client, url: str, *, short: bool) -> Any:
         if short:
             plain = client.plain(url, HEADERS.items())
             assert plain is not None
-            answer = await client.get(plain, SECONDS, Wanted(0, at_once))
+            answer = await client.get(plain, SECONDS, 0, at_once)
             if isinstance(answer, Answer):
                 return answer.head.status, _dateless(answer.head.fields), answer.body
         else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
-from crawlproject.politeness.exchange import Answer, Wanted
+from crawlproject.politeness.exchange import Answer
 from tests.politeness.test_client import OK, at_once, made_client, outcome
 from tests.politeness.test_handler import serving
 
@@ -51,7 +51,7 @@ class Server:
 async def get(client: Client, url: str, *, seconds: float = 5, most: int = 0) -> Any:
     plain = client.plain(url, [])
     assert plain is not None
-    return await client.get(plain, seconds, Wanted(most, at_once))
+    return await client.get(plain, seconds, most, at_once)
 
 
 def single(data: bytes) -> list[bytes]:
