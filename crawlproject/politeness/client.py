@@ -135,7 +135,7 @@ class Client:
         return Get(url, origin, b"GET %b HTTP/1.1\r\n%b\r\n" % (path.encode(), lines), fields)
 
     async def get(
-        self, request: Get, seconds: float, most: int, hand_out: HandOut
+        self, request: Get, seconds: float | None, most: int, hand_out: HandOut
     ) -> Answer | TimedResponse:
         """Its answer. aiohttp's, not yet read, where it is not as most are (``Exchange``)."""
         if self._session.closed:

@@ -61,7 +61,7 @@ class Exchange(TimerContext):
     """
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, seconds: float, most: int, hand_out: HandOut
+        self, loop: asyncio.AbstractEventLoop, seconds: float | None, most: int, hand_out: HandOut
     ) -> None:
         super().__init__(loop)
         self.most = min(most or _AT_ONCE, _AT_ONCE)
@@ -69,7 +69,7 @@ class Exchange(TimerContext):
         # None: aiohttp is to read it.
         self.answer: asyncio.Future[Answer | None] = loop.create_future()
         self.connection: Connection | None = None
-        self._alarm = loop.call_later(seconds, self.timeout) if seconds > 0 else None
+        self._alarm = loop.call_later(seconds, self.timeout) if seconds and seconds > 0 else None
 
     def begin(self, connection: Connection, request: bytes) -> None:
         protocol = connection._protocol
@@ -79,7 +79,8 @@ class Exchange(TimerContext):
 
     def timeout(self) -> None:
         super().timeout()
-        if not self.answer.done():
+        # Before there is a connection, nobody waits for an answer.
+        if self.connection is not None and not self.answer.done():
             self.answer.set_exception(TimeoutError())
 
     def stop_the_clock(self) -> None:

@@ -9,8 +9,8 @@ again that an HTTP/1.0 server is about to close. Where it differs from Scrapy's 
 - A name that leads into a private network is not followed (``scope/resolver.py``).
 - A URL is sent as the frontier has it, and headers stay the bytes they are. A GET without a
   body says nothing of one, as browsers do.
-- It is noted when the last piece of an answer came. On a busy machine that is long before
-  anybody has the time to look at it, and the host's delay counts from then.
+- It is noted when the last piece of an answer came: the host's delay counts from then.
+- A plain GET goes a short way (``client.py``), if nobody listens for pieces of its answer.
 
 Meta keys written: ``fetch_ended``, ``on_the_wire``.
 """
@@ -96,7 +96,7 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         if plain is None:
             return await super().download_request(request)
         meta = request.meta
-        seconds: float = meta.get("download_timeout", self._DEFAULT_CONNECT_TIMEOUT)
+        seconds: float | None = meta.get("download_timeout", self._DEFAULT_CONNECT_TIMEOUT)
         limits = (
             meta.get("download_maxsize", self._default_maxsize),
             meta.get("download_warnsize", self._default_warnsize),
@@ -126,7 +126,7 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         if (
             request.method != "GET"
             or request.body
-            or "verbatim_url" not in meta
+            or not meta.get("verbatim_url")
             or meta.get("proxy")
             or meta.get("bindaddress")
             or self._tls_verbose_logging

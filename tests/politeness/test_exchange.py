@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+import gc
+from typing import Any
 
 import pytest
+from aiohttp import TCPConnector
+from aiohttp.abc import AbstractResolver
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from crawlproject.politeness.client import Client
 from crawlproject.politeness.exchange import Answer
-from tests.politeness.test_client import OK, at_once, made_client, outcome
+from tests.politeness.test_client import OK, SSL, at_once, made_client, outcome
 from tests.politeness.test_handler import serving
-
-if TYPE_CHECKING:
-    from crawlproject.politeness.client import Client
 
 KEPT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -95,6 +96,27 @@ async def test_an_answer_is_not_waited_for_longer_than_is_allowed() -> None:
         assert short[0] is TimeoutError
         # None is used again.
         assert server.connections == 2
+
+
+@deferred_f_from_coro_f
+async def test_nor_is_a_connection() -> None:
+    class Silent(AbstractResolver):
+        async def resolve(self, *_: Any, **__: Any) -> Any:
+            await asyncio.get_running_loop().create_future()
+
+        async def close(self) -> None:
+            pass
+
+    complaints: list[Any] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, about: complaints.append(about))
+    client = Client(TCPConnector(resolver=Silent()), SSL)
+    with pytest.raises(TimeoutError):
+        await get(client, "http://site.test/", seconds=0.05)
+    await client.close()
+    gc.collect()
+    loop.set_exception_handler(None)
+    assert complaints == []
 
 
 @deferred_f_from_coro_f
