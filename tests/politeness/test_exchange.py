@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from typing import Any
+import ssl
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from aiohttp import TCPConnector
 from aiohttp.abc import AbstractResolver
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.politeness.client import Client
 from crawlproject.politeness.exchange import Answer
 from tests.politeness.test_client import OK, SSL, at_once, made_client, outcome
 from tests.politeness.test_handler import serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KEPT = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -182,3 +192,45 @@ async def test_a_connection_that_its_server_ends_is_not_used_again() -> None:
         for _ in range(2):
             assert (await get(client, url)).body == b"hi"
     assert server.connections == 2
+
+
+def self_signed(folder: Path) -> tuple[Path, bytes]:
+    """A file with a key and its certificate; and the certificate."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "site.test")])
+    today = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(today - timedelta(days=1))
+        .not_valid_after(today + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path = folder / "site.pem"
+    path.write_bytes(secret + certificate.public_bytes(Encoding.PEM))
+    return path, certificate.public_bytes(Encoding.DER)
+
+
+@deferred_f_from_coro_f
+async def test_over_tls_an_answer_knows_its_certificate(tmp_path: Path) -> None:
+    path, certificate = self_signed(tmp_path)
+    server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server_side.load_cert_chain(path)
+    trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusting.check_hostname = False
+    trusting.verify_mode = ssl.CERT_NONE
+    server = Server(KEPT)
+    listening = await asyncio.start_server(server, "127.0.0.1", 0, ssl=server_side)
+    client = Client(TCPConnector(), trusting)
+    async with listening:
+        url = f"https://127.0.0.1:{listening.sockets[0].getsockname()[1]}/"
+        answers = [await get(client, url) for _ in range(2)]
+        await client.close()
+    assert [answer.body for answer in answers] == [b"hi"] * 2
+    assert [answer.certificate for answer in answers] == [certificate] * 2
+    assert [str(answer.address) for answer in answers] == ["127.0.0.1"] * 2
+    assert server.connections == 1
