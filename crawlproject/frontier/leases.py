@@ -32,8 +32,6 @@ from crawlproject.frontier.engine import requests_in_engine
 from crawlproject.records import PAGE, kind_of, record_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -56,7 +54,7 @@ FIRST_START = f"{_START} 1"
 class Wire(NamedTuple):
     # The words behind the status.
     reason: str | None
-    request_headers: Mapping[str, str]
+    request_headers: tuple[tuple[bytes, bytes], ...]
     response_headers: tuple[tuple[bytes, bytes], ...]
 
 

@@ -57,7 +57,7 @@ def stored_answer(page: Page, response: Response) -> Stored:
     wire = None if request is None else request.meta.get(ON_THE_WIRE)
     if isinstance(wire, Wire):
         received = [[_text(name), _text(value)] for name, value in wire.response_headers]
-        sent = [[str(name), str(value)] for name, value in wire.request_headers.items()]
+        sent = [[name.decode(), value.decode()] for name, value in wire.request_headers]
         reason = wire.reason
     else:
         # Another handler fetched it: a browser, or a function of the caller.

@@ -1,64 +1,69 @@
-"""The HTTP client: aiohttp, with the last byte of an answer timed and a short way for pages.
+"""The HTTP client: aiohttp, with a short way for pages.
 
 A session of aiohttp's is for everything: cookies, redirects, middlewares, traces. A page needs
-none of it, nor does robots.txt, so a plain GET goes to the connection without it, which halves
-what aiohttp adds to a request. Whatever else there is (a body, a proxy, a password in a URL)
-goes the long way.
+none of it, nor does robots.txt, so a plain GET is written to a connection as it is
+(``exchange.py``). Connections are aiohttp's on both ways: names, TLS, which are kept and how
+long. Whatever else there is (a body, a proxy, a password in a URL) goes the long way.
 """
 
 from __future__ import annotations
 
 import asyncio
-from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+import re
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import aiohttp
 import yarl
-from aiohttp.client_proto import ResponseHandler
-from aiohttp.hdrs import CONTENT_TYPE
-from aiohttp.helpers import TimeoutHandle
-from multidict import CIMultiDict
+from aiohttp.hdrs import CONTENT_TYPE, HOST
+from multidict import CIMultiDict, CIMultiDictProxy
 from scrapy.core.downloader.handlers._aiohttp import _ClientResponse
 
 from crawlproject.frontier.clock import now
+from crawlproject.politeness.exchange import (
+    LONGEST_HEADER,
+    MOST_HEADERS,
+    Answer,
+    Exchange,
+    Protocol,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from ssl import SSLContext
 
+    from aiohttp.client_reqrep import ConnectionKey
     from aiohttp.connector import Connection
 
-# Bytes of a header, and their number: security policies grow long.
-_LONGEST_HEADER = 64 * 1024
-_MOST_HEADERS = 1024
+    from crawlproject.politeness.exchange import HandOut
+
+    Fields = tuple[tuple[bytes, bytes], ...]
+
 # The time for a request is counted as a whole, not for its parts.
 _WHOLE = aiohttp.ClientTimeout(total=None)
-
-
-class TimedProtocol(ResponseHandler):
-    received_at = 0.0
-
-    def data_received(self, data: bytes) -> None:
-        # aiohttp calls it without data, too, to go on with what it has.
-        if data:
-            self.received_at = now()
-        super().data_received(data)
-
-    def connection_lost(self, exc: BaseException | None) -> None:
-        # The end of an answer that says nothing of its length.
-        self.received_at = now()
-        super().connection_lost(exc)
+# Its path and query are sent as they are. aiohttp leaves out a fragment, and an empty query.
+_PLAIN_URL = re.compile(r"(https?://[a-z0-9.-]+(?::[0-9]+)?)(/[!-\"$-~]*)(?<!\?)")
+# Hosts of which is remembered how to get there, and what they are asked.
+_ORIGINS = 4096
 
 
 class TimedResponse(_ClientResponse):
     # The connection is given back when the answer is complete; this stays.
-    protocol: TimedProtocol
+    protocol: Protocol
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        assert isinstance(connection.protocol, TimedProtocol)
-        self.protocol = connection.protocol
+        assert isinstance(connection.protocol, Protocol)
         # What came unasked before is not the end of this one.
-        self.protocol.received_at = now()
-        return await super().start(connection)
+        connection.protocol.received_at = now()
+        return await self.go_on(connection)
+
+    async def go_on(self, connection: Connection) -> aiohttp.ClientResponse:
+        """As ``start``, when some of the answer has come."""
+        assert isinstance(connection.protocol, Protocol)
+        self.protocol = connection.protocol
+        self._peername, self._ssl_object = self.protocol.peer, self.protocol.tls
+        # Not Scrapy's: its asks a connection that may be gone.
+        return await aiohttp.ClientResponse.start(self, connection)
 
 
 class _Request(aiohttp.ClientRequest):
@@ -73,101 +78,147 @@ class _Request(aiohttp.ClientRequest):
         super().update_body_from_data(body or None, _stacklevel)
 
 
-class Client:
-    """Called as Scrapy's handler calls a session."""
+class Get(NamedTuple):
+    """A request that goes the short way."""
 
-    def __init__(self, connector: aiohttp.TCPConnector) -> None:
+    url: str
+    origin: str
+    head: bytes
+    fields: Fields
+
+
+class _Origin(NamedTuple):
+    """How to get to a host, and what to call it."""
+
+    request: _Request
+    key: ConnectionKey
+    host: tuple[bytes, bytes]
+
+
+class Client:
+    """Also called as Scrapy's handler calls a session."""
+
+    def __init__(self, connector: aiohttp.TCPConnector, ssl: SSLContext) -> None:
         self._loop = asyncio.get_running_loop()
-        connector._factory = cast("Any", partial(TimedProtocol, loop=self._loop))
+        connector._factory = cast("Any", partial(Protocol, loop=self._loop))
         self._connector = connector
+        self._ssl = ssl
         self._session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             request_class=_Request,
             response_class=TimedResponse,
-            max_line_size=_LONGEST_HEADER,
-            max_field_size=_LONGEST_HEADER,
-            max_headers=_MOST_HEADERS,
+            max_line_size=LONGEST_HEADER,
+            max_field_size=LONGEST_HEADER,
+            max_headers=MOST_HEADERS,
         )
         self._session._retry_connection = False
+        self._origin = lru_cache(maxsize=_ORIGINS)(self._find_origin)
 
     async def request(
         self, method: str, url: str | yarl.URL, **options: Any
     ) -> aiohttp.ClientResponse:
-        if (
-            method == "GET"
-            and not options["data"]
-            and options["proxy"] is None
-            # Else it is one that has to be escaped.
-            and isinstance(url, yarl.URL)
-            and url.raw_user is None
-        ):
-            return await self._get(
-                url, options["headers"], options["timeout"].total, options["ssl"]
-            )
         return await self._session.request(method, url, **options)
 
-    async def _get(
-        self, url: yarl.URL, headers: list[tuple[str, str]], seconds: float | None, ssl: SSLContext
-    ) -> aiohttp.ClientResponse:
+    def plain(self, url: str, headers: Iterable[tuple[bytes, list[bytes]]]) -> Get | None:
+        """A GET of a URL that is sent as it is. None: it has to go the long way."""
+        parts = _PLAIN_URL.fullmatch(url)
+        if parts is None:
+            return None
+        origin, path = parts.groups()
+        host = self._origin(origin).host
+        fields = (host, *[(name, value) for name, values in headers for value in values])
+        lines = _lines(fields)
+        if lines is None:
+            return None
+        return Get(url, origin, b"GET %b HTTP/1.1\r\n%b\r\n" % (path.encode(), lines), fields)
+
+    async def get(
+        self, request: Get, seconds: float | None, most: int, hand_out: HandOut
+    ) -> Answer | TimedResponse:
+        """Its answer. aiohttp's, not yet read, where it is not as most are (``Exchange``)."""
         if self._session.closed:
             raise RuntimeError("Session is closed")
-        limit = TimeoutHandle(self._loop, seconds)
-        timer = limit.timer()
-        request = _Request(
-            "GET",
-            url,
-            headers=headers,
-            loop=self._loop,
-            response_class=TimedResponse,
-            timer=timer,
-            session=self._session,
-            ssl=ssl,
-        )
-        alarm = limit.start()
+        origin = self._origin(request.origin)
+        exchange = Exchange(self._loop, seconds, most, hand_out)
+        connection = None
         try:
-            with timer:
-                connection = await self._connector.connect(request, [], _WHOLE)
-                response = await self._send(request, connection)
+            connection = await self._connector._get(origin.key, [])
+            if connection is None:
+                with exchange:
+                    connection = await self._connector.connect(origin.request, [], _WHOLE)
+            exchange.begin(connection, request.head)
+            answer = await exchange.answer
+            if answer is None:
+                return await self._go_on(request, connection, exchange)
         except BaseException as error:
-            limit.close()
-            if alarm is not None:
-                alarm.cancel()
+            exchange.stop_the_clock()
+            if connection is not None:
+                connection.close()
             if not isinstance(error, OSError) or isinstance(
                 error, aiohttp.ClientError | TimeoutError
             ):
                 raise
             raise aiohttp.ClientOSError(*error.args) from error
-        if alarm is not None:
-            # The time is up until the last byte has come, which may have been the first.
-            if response.connection is None:
-                alarm.cancel()
-            else:
-                response.connection.add_callback(alarm.cancel)
+        return answer
+
+    async def _go_on(
+        self, request: Get, connection: Connection, exchange: Exchange
+    ) -> TimedResponse:
+        url = yarl.URL(request.url, encoded=True)
+        sent = CIMultiDict((name.decode(), value.decode()) for name, value in request.fields)
+        response = TimedResponse(
+            "GET",
+            url,
+            writer=None,
+            continue100=None,
+            timer=exchange,
+            request_info=aiohttp.RequestInfo(url, "GET", CIMultiDictProxy(sent), url),
+            traces=[],
+            loop=self._loop,
+            session=self._session,
+            stream_writer=cast("Any", _Written(len(request.head))),
+        )
+        try:
+            await response.go_on(connection)
+        except BaseException:
+            response.close()
+            raise
+        # The time is up until the last byte has come, which may have been the first.
+        if response.connection is None:
+            exchange.stop_the_clock()
+        else:
+            response.connection.add_callback(exchange.stop_the_clock)
         return response
 
-    async def _send(self, request: _Request, connection: Connection) -> aiohttp.ClientResponse:
-        try:
-            protocol = connection.protocol
-            assert protocol is not None
-            protocol.set_response_params(
-                timer=request._timer,
-                read_until_eof=True,
-                auto_decompress=False,
-                max_line_size=_LONGEST_HEADER,
-                max_field_size=_LONGEST_HEADER,
-                max_headers=_MOST_HEADERS,
-            )
-            response = await request.send(connection)
-            try:
-                return await response.start(connection)
-            except BaseException:
-                response.close()
-                raise
-        except BaseException:
-            connection.close()
-            raise
+    def _find_origin(self, origin: str) -> _Origin:
+        request = _Request(
+            "GET",
+            yarl.URL(origin + "/", encoded=True),
+            loop=self._loop,
+            response_class=TimedResponse,
+            session=self._session,
+            ssl=self._ssl,
+        )
+        host = request.headers[HOST].encode()
+        return _Origin(request, request.connection_key, (HOST.encode(), host))
 
     async def close(self) -> None:
         await self._session.close()
+
+
+# Most requests to a host have the same.
+@lru_cache(maxsize=_ORIGINS)
+def _lines(fields: Fields) -> bytes | None:
+    # aiohttp has its errors for what would break a line, and its ways for other letters.
+    joined = b"".join([name + value for name, value in fields])
+    if not joined.isascii() or not joined.decode().isprintable():
+        return None
+    return b"".join([b"%b: %b\r\n" % field for field in fields])
+
+
+class _Written(NamedTuple):
+    """What a response of aiohttp's wants to know of who has written its request."""
+
+    output_size: int

@@ -78,8 +78,8 @@ class GatedDownloader(Downloader):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self.middleware = _Middlewares(*self.middleware.middlewares, crawler=crawler)
-        # Who stands in line.
-        self._answered: deque[asyncio.Future[None]] = deque()
+        # Who stands in line, and what it waits for.
+        self._answered: deque[tuple[asyncio.Future[Any], Any]] = deque()
         # Answers that wait for something else than to be read.
         self.aside = 0
 
@@ -127,21 +127,25 @@ class GatedDownloader(Downloader):
 
     async def stand_in_line(self) -> None:
         """For who has an answer, before it is read."""
-        loop = asyncio.get_running_loop()
-        if not self._answered:
-            loop.call_soon(self._call_next, loop)
-        called = loop.create_future()
-        self._answered.append(called)
+        called = asyncio.get_running_loop().create_future()
+        self.line_up(called, None)
         await called
+
+    def line_up(self, called: asyncio.Future[Any], answer: Any) -> None:
+        """For who waits for an answer, which is given to it when it may be read."""
+        if not self._answered:
+            loop = asyncio.get_running_loop()
+            loop.call_soon(self._call_next, loop)
+        self._answered.append((called, answer))
 
     def _call_next(self, loop: asyncio.AbstractEventLoop) -> None:
         if is_rushed(self.crawler):
             # An answer in line has made room for a request, of which the engine does not know.
             wake(self.crawler)
         else:
-            called = self._answered.popleft()
+            called, answer = self._answered.popleft()
             if not called.done():
-                called.set_result(None)
+                called.set_result(answer)
         if self._answered:
             # In the next turn of the loop: whoever has become due comes before.
             loop.call_soon(self._call_next, loop)

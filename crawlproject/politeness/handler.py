@@ -9,8 +9,8 @@ again that an HTTP/1.0 server is about to close. Where it differs from Scrapy's 
 - A name that leads into a private network is not followed (``scope/resolver.py``).
 - A URL is sent as the frontier has it, and headers stay the bytes they are. A GET without a
   body says nothing of one, as browsers do.
-- It is noted when the last piece of an answer came. On a busy machine that is long before
-  anybody has the time to look at it, and the host's delay counts from then.
+- It is noted when the last piece of an answer came: the host's delay counts from then.
+- A plain GET goes a short way (``client.py``), if nobody listens for pieces of its answer.
 
 Meta keys written: ``fetch_ended``, ``on_the_wire``.
 """
@@ -18,36 +18,50 @@ Meta keys written: ``fetch_ended``, ``on_the_wire``.
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import aiohttp
 from scrapy import signals
 from scrapy.core.downloader.handlers._aiohttp import AiohttpDownloadHandler, _ClientResponse
 from scrapy.core.downloader.handlers._base_streaming import BaseStreamingDownloadHandler
-from scrapy.http import Headers
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+)
+from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.ssl import _make_ssl_context
 
 from crawlproject.dispatch import Signals
+from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_ENDED, ON_THE_WIRE, Wire
 from crawlproject.politeness.client import Client, TimedResponse
 from crawlproject.politeness.downloader import GatedDownloader
+from crawlproject.politeness.exchange import address_of
 from crawlproject.scope.resolver import GuardedResolver
 
 if TYPE_CHECKING:
+    import asyncio
+
     from scrapy import Request
     from scrapy.core.downloader.handlers._base_streaming import _BaseResponseArgs
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
+
+    from crawlproject.politeness.client import Get
+    from crawlproject.politeness.exchange import Answer
+
+# Headers by which a request is no plain one.
+_LONG_WAY = frozenset({b"Host", b"Expect", b"Proxy-Authorization"})
 
 # Seconds for which an address is remembered.
 _DNS_SECONDS = 300
 
 # Signals of the pieces of an answer.
 _PIECES = (signals.headers_received, signals.bytes_received)
-# The same few hosts answer again and again.
-_address = lru_cache(maxsize=1024)(ip_address)
+# The same few types, too.
+_kind_of = lru_cache(maxsize=256)(responsetypes.from_content_type)
 
 
 class PatientDownloadHandler(AiohttpDownloadHandler):
@@ -69,55 +83,81 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
                 limit=0,
                 resolver=GuardedResolver(self.crawler),
                 ttl_dns_cache=_DNS_SECONDS,
-            )
+            ),
+            self._ssl_context,
         )
 
     async def close(self) -> None:
         if "_session" in vars(self):
             await self._session.close()
 
+    async def download_request(self, request: Request) -> Response:
+        plain = self._plain(request)
+        if plain is None:
+            return await super().download_request(request)
+        meta = request.meta
+        seconds: float | None = meta.get("download_timeout", self._DEFAULT_CONNECT_TIMEOUT)
+        limits = (
+            meta.get("download_maxsize", self._default_maxsize),
+            meta.get("download_warnsize", self._default_warnsize),
+        )
+        most = min(filter(None, limits), default=0)
+        began_at = now()
+        try:
+            answer = await self._session.get(plain, seconds, most, self._hand_out)
+            if isinstance(answer, TimedResponse):
+                async with answer:
+                    meta["download_latency"] = now() - began_at
+                    return await self._read_response(answer, request)
+        except TimeoutError as error:
+            raise DownloadTimeoutError(
+                f"Getting {request.url} took longer than {seconds} seconds."
+            ) from error
+        except aiohttp.ClientError as error:
+            raise _meaning(error)(str(error)) from error
+        meta["download_latency"] = answer.began_at - began_at
+        meta[ON_THE_WIRE] = Wire(answer.head.reason, plain.fields, answer.head.fields)
+        meta[FETCH_ENDED] = answer.ended_at
+        return _response(request, answer)
+
+    def _plain(self, request: Request) -> Get | None:
+        """How to get it in the short way, if nobody wants more than that."""
+        meta, headers, heard = request.meta, request.headers, self.crawler.signals
+        if (
+            request.method != "GET"
+            or request.body
+            or not meta.get("verbatim_url")
+            or meta.get("proxy")
+            or meta.get("bindaddress")
+            or self._tls_verbose_logging
+            or not _LONG_WAY.isdisjoint(headers)
+            or not isinstance(heard, Signals)
+            or any(map(heard.is_heard, _PIECES))
+        ):
+            return None
+        return self._session.plain(request.url, dict.items(headers))
+
+    def _hand_out(self, waiting: asyncio.Future[Answer | None], answer: Answer) -> None:
+        downloader = self.crawler.engine.downloader
+        if isinstance(downloader, GatedDownloader):
+            downloader.line_up(waiting, answer)
+        else:
+            waiting.set_result(answer)
+
     async def _read_response(self, response: _ClientResponse, request: Request) -> Response:
         downloader = self.crawler.engine.downloader
         if isinstance(downloader, GatedDownloader):
             await downloader.stand_in_line()
-        answer = self._as_a_whole(response, request)
-        if answer is None:
-            answer = await super()._read_response(response, request)
+        answer = await super()._read_response(response, request)
+        sent = response.request_info.headers.items()
         request.meta[ON_THE_WIRE] = Wire(
-            response.reason, response.request_info.headers, response.raw_headers
+            response.reason,
+            tuple((name.encode(), value.encode()) for name, value in sent),
+            response.raw_headers,
         )
         # One that is not read to its end goes on until its connection is closed.
         if isinstance(response, TimedResponse) and response.content.is_eof():
             request.meta[FETCH_ENDED] = response.protocol.received_at
-        return answer
-
-    def _as_a_whole(self, response: _ClientResponse, request: Request) -> Response | None:
-        """An answer that is complete, unless it is too large or somebody looks at its pieces."""
-        content, meta, heard = response.content, request.meta, self.crawler.signals
-        if not content.is_eof() or content.exception() is not None or self._tls_verbose_logging:
-            return None
-        for limit in (
-            meta.get("download_maxsize", self._default_maxsize),
-            meta.get("download_warnsize", self._default_warnsize),
-        ):
-            if 0 < limit < content.total_bytes:
-                return None
-        if not isinstance(heard, Signals) or any(map(heard.is_heard, _PIECES)):
-            return None
-        headers = self._extract_headers(response)
-        body = content.read_nowait()
-        kind = responsetypes.from_args(headers=headers, url=request.url, body=body)
-        known = self._build_base_response_args(response, request, headers)
-        answer = kind(
-            request.url,
-            response.status,
-            body=body,
-            certificate=known["certificate"],
-            ip_address=known["ip_address"],
-            protocol=known["protocol"],
-        )
-        # They are no copy, which would cost as much as all the rest.
-        answer.headers = headers
         return answer
 
     @staticmethod
@@ -137,7 +177,7 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
             "url": request.url,
             "headers": headers,
             "certificate": None if tls is None else tls.getpeercert(binary_form=True),
-            "ip_address": None if peer is None else _address(peer[0]),
+            "ip_address": None if peer is None else address_of(peer[0]),
             "protocol": f"HTTP/{version.major}.{version.minor}" if version else "HTTP/1.1",
         }
 
@@ -148,3 +188,40 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
             # As Headers keeps them, without its questions what type each of them is.
             dict.setdefault(headers, name.title(), []).append(value)
         return headers
+
+
+def _response(request: Request, answer: Answer) -> Response:
+    head, body = answer.head, answer.body
+    headers = Headers()
+    # As Headers keeps them, without its questions what type each of them is.
+    dict.update(headers, head.headers)
+    response = _kind(headers, request.url, body)(
+        request.url,
+        head.status,
+        body=body,
+        certificate=answer.certificate,
+        ip_address=answer.address,
+        protocol="HTTP/1.1",
+    )
+    # They are no copy, which would cost as much as all the rest.
+    response.headers = headers
+    return response
+
+
+def _kind(headers: Headers, url: str, body: bytes) -> type[Response]:
+    """The class of a response: that of its type if there is one, else Scrapy's guess."""
+    types = dict.get(headers, b"Content-Type")
+    if types and not dict.get(headers, b"Content-Encoding"):
+        kind = _kind_of(types[-1])
+        if kind is not Response:
+            return kind
+    return responsetypes.from_args(headers=headers, url=url, body=body)
+
+
+def _meaning(error: aiohttp.ClientError) -> type[Exception]:
+    """Scrapy's error for one of aiohttp's."""
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return CannotResolveHostError
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return DownloadConnectionRefusedError
+    return DownloadFailedError

@@ -13,6 +13,7 @@ import yarl
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.politeness.client import Client
+from crawlproject.politeness.exchange import Answer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -38,6 +39,23 @@ PAGES: dict[str, dict[str, Any]] = {
     "/nonsense": {"raw": "no such thing as HTTP\r\n\r\n"},
     "/too-long": {"raw": f"HTTP/1.1 200 OK\r\nX-Long: {'x' * 100_000}\r\n\r\n"},
     "/nothing": {"raw": ""},
+    "/chunked-in-pieces": {"body": "x" * 300_000, "chunked": True},
+    "/long": {"body": "x" * 300_000},
+    "/trailers": {
+        "raw": f"HTTP/1.1 200 OK\r\n{CLOSE}Transfer-Encoding: chunked\r\n\r\n"
+        "2\r\nhi\r\n0\r\nX-Trailer: 1\r\n\r\n"
+    },
+    "/bad-chunks": {
+        "raw": f"HTTP/1.1 200 OK\r\n{CLOSE}Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\nno"
+    },
+    "/short-chunks": {
+        "raw": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n5\r\nto"
+    },
+    "/bare-ends-of-lines": {
+        "raw": f"HTTP/1.1 200 OK\r\n{CLOSE}Transfer-Encoding: chunked\r\n\r\n2\nhi\n0\n\n"
+    },
+    "/two-at-once": {"raw": OK + OK},
+    "/many-headers": {"raw": "HTTP/1.1 200 OK\r\n" + "X: y\r\n" * 2_000 + "\r\n"},
     "/drop": {"drop": True},
     "/hang": {"hang": True},
     "/stall": {"body": "x" * 100, "stall_after": 10},
@@ -45,13 +63,16 @@ PAGES: dict[str, dict[str, Any]] = {
 
 
 SSL = ssl.create_default_context()
+SECONDS = 0.5
+
+HEADERS = {b"User-Agent": [b"crawler"], b"X-Two": [b"1", b"2"]}
 
 
 @asynccontextmanager
 async def made_client() -> AsyncIterator[Client]:
     """None of its connections is left behind: they are given back, or closed."""
     connector = aiohttp.TCPConnector(limit=0)
-    client = Client(connector)
+    client = Client(connector, SSL)
     try:
         yield client
         assert not connector._acquired
@@ -59,34 +80,51 @@ async def made_client() -> AsyncIterator[Client]:
         await client.close()
 
 
-async def outcome(client: Client, url: str | yarl.URL) -> Any:
+def at_once(waiting: asyncio.Future[Answer | None], answer: Answer) -> None:
+    waiting.set_result(answer)
+
+
+async def outcome(client: Client, url: str, *, short: bool) -> Any:
     """The answer, or what was raised."""
     try:
-        async with await client.request(
-            "GET",
-            url,
-            data=b"",
-            headers=[("User-Agent", "crawler"), ("X-Two", "1"), ("X-Two", "2")],
-            timeout=aiohttp.ClientTimeout(total=0.5),
-            ssl=SSL,
-            allow_redirects=False,
-            proxy=None,
-        ) as response:
-            body = await response.content.read()
-            headers = [header for header in response.raw_headers if header[0] != b"Date"]
-            return response.status, headers, body
+        answer: Answer | aiohttp.ClientResponse
+        if short:
+            plain = client.plain(url, HEADERS.items())
+            assert plain is not None
+            answer = await client.get(plain, SECONDS, 0, at_once)
+            if isinstance(answer, Answer):
+                return answer.head.status, _dateless(answer.head.fields), answer.body
+        else:
+            headers = [(name, value) for name in HEADERS for value in HEADERS[name]]
+            answer = await client.request(
+                "GET",
+                yarl.URL(url, encoded=True),
+                data=b"",
+                headers=[(name.decode(), value.decode()) for name, value in headers],
+                timeout=aiohttp.ClientTimeout(total=SECONDS),
+                ssl=SSL,
+                allow_redirects=False,
+                proxy=None,
+            )
+        async with answer:
+            body = await answer.content.read()
+            return answer.status, _dateless(answer.raw_headers), body
     except (aiohttp.ClientError, TimeoutError) as error:
         return type(error), str(error)
 
 
-@pytest.mark.parametrize("path", [*PAGES, "/a?b=c%20d;e", "//"])
+def _dateless(fields: tuple[tuple[bytes, bytes], ...]) -> list[tuple[bytes, bytes]]:
+    return [field for field in fields if field[0] != b"Date"]
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/a?b=c%20d;e", "//", "/a//b/../c"])
 @deferred_f_from_coro_f
 async def test_the_answers_and_the_errors_are_the_same(site: SiteFactory, path: str) -> None:
     server = site({"pages": PAGES})
     url = server.url(path)
-    short = yarl.URL(url, encoded=True)
     async with made_client() as client:
-        outcomes = [await outcome(client, one) for one in (short, url, short)]
+        # The first has a connection of its own, the third may have that of the second.
+        outcomes = [await outcome(client, url, short=short) for short in (True, False, True)]
     assert outcomes[0] == outcomes[1] == outcomes[2]
     headers = [entry["headers"] for entry in server.log()]
     assert headers[0] == headers[1] == headers[2]
@@ -97,7 +135,7 @@ async def test_the_answers_and_the_errors_are_the_same(site: SiteFactory, path: 
 @deferred_f_from_coro_f
 async def test_so_are_hosts_that_are_not_there(url: str) -> None:
     async with made_client() as client:
-        short, long = [await outcome(client, one) for one in (yarl.URL(url), url)]
+        short, long = [await outcome(client, url, short=short) for short in (True, False)]
     assert short == long
     assert issubclass(short[0], aiohttp.ClientConnectorError)
 
@@ -105,11 +143,11 @@ async def test_so_are_hosts_that_are_not_there(url: str) -> None:
 @deferred_f_from_coro_f
 async def test_who_is_closed_asks_nobody(site: SiteFactory) -> None:
     server = site({"pages": PAGES})
-    client = Client(aiohttp.TCPConnector())
+    client = Client(aiohttp.TCPConnector(), SSL)
     await client.close()
-    for url in (server.url(), yarl.URL(server.url())):
+    for short in (True, False):
         with pytest.raises(RuntimeError, match="Session is closed"):
-            await outcome(client, url)
+            await outcome(client, server.url(), short=short)
     assert server.log() == []
 
 
@@ -119,5 +157,27 @@ async def test_who_is_cancelled_leaves_no_connection_behind(site: SiteFactory) -
     async with made_client() as client:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
-                await outcome(client, yarl.URL(server.url("/hang")))
+                await outcome(client, server.url("/hang"), short=True)
     assert server.paths() == ["/hang"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://me:secret@site.test/", "http://[::1]/", "http://SITE.test/", "ftp://site.test/"),
+        *("http://site.test/a b", "http://site.test/ü", "http://site.test/#there"),
+        *("http://site.test/a?", "http://site.test", "http://site.test?a=b", "http://site.test/\n"),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_a_url_that_is_not_sent_as_it_is_goes_the_long_way(url: str) -> None:
+    async with made_client() as client:
+        assert client.plain(url, []) is None
+
+
+@pytest.mark.parametrize("value", [b"a\r\nX-Injected: b", b"a\nb", b"a\rb", b"\0", b"\xc3\xbc"])
+@deferred_f_from_coro_f
+async def test_so_does_a_header_that_is_more_than_a_line_of_plain_text(value: bytes) -> None:
+    async with made_client() as client:
+        assert client.plain("http://site.test/", [(b"X-Value", [value])]) is None
+        assert client.plain("http://site.test/", [(b"X" + value, [b"v"])]) is None
