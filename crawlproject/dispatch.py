@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from functools import lru_cache
 from inspect import CO_COROUTINE, CO_VARKEYWORDS, isawaitable
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from pydispatch import dispatcher
 from pydispatch.robustapply import robustApply
+from pydispatch.saferef import BoundMethodWeakref
 from scrapy.exceptions import StopDownload
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.defer import ensure_awaitable
@@ -24,7 +26,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, KeysView
     from types import CodeType
 
     Receiver = Callable[..., Any]
@@ -48,10 +50,11 @@ class Signals(SignalManager):
             return []
         answers: list[tuple[Any, Any]] = []
         quiet: Errors = (*_quiet(named), StopDownload)
+        named["signal"] = signal
         # One by one: a receiver may connect others, and disconnect them.
         for receiver in _receivers(places):
             try:
-                answer = _call(receiver, {**named, "signal": signal})
+                answer = _call(receiver, named)
                 if isinstance(answer, Deferred):
                     logger.error(
                         "Cannot return deferreds from signal handler: %(receiver)s",
@@ -72,20 +75,21 @@ class Signals(SignalManager):
         if not all(map(_answers_at_once, receivers)):
             return await super().send_catch_log_async(signal, **named)
         quiet = _quiet(named)
+        named["signal"] = signal
         unsaid: Errors = (*quiet, asyncio.CancelledError)
         answers: list[Any] = []
         # Those that are still to come, and their places.
         late = {}
         for place, receiver in enumerate(receivers):
             try:
-                answer = _call(receiver, {**named, "signal": signal})
+                answer = _call(receiver, named)
             except unsaid as error:
                 answer = error
             except Exception as error:
                 answer = error
                 _report(receiver, named)
             else:
-                if isawaitable(answer) or isinstance(answer, Deferred):
+                if answer is not None and (isawaitable(answer) or isinstance(answer, Deferred)):
                     late[place] = _settled(receiver, answer, named, quiet)
             answers.append(answer)
         if late:
@@ -98,14 +102,13 @@ class Signals(SignalManager):
 def _places(sender: Any, signal: Any) -> list[list[Any]]:
     """Where pydispatch has the receivers of a signal: most have none."""
     places = []
-    for heard in (
-        dispatcher.connections.get(id(sender)),
-        dispatcher.connections.get(id(dispatcher.Any)),
-    ):
+    anything = dispatcher.Any
+    for speaker in (sender, anything):
+        heard = dispatcher.connections.get(id(speaker))
         if heard:
             if found := heard.get(signal):
                 places.append(found)
-            if found := heard.get(dispatcher.Any):
+            if found := heard.get(anything):
                 places.append(found)
     return places
 
@@ -115,6 +118,13 @@ def _receivers(places: list[list[Any]]) -> Iterator[Receiver]:
     met = set()
     for place in places:
         for connected in place:
+            # Nearly all are of this kind, and what pydispatch asks it takes four calls.
+            if type(connected) is BoundMethodWeakref:
+                owner, function = connected.weakSelf(), connected.weakFunc()
+                if owner is not None and function is not None and connected not in met:
+                    met.add(connected)
+                    yield MethodType(function, owner)
+                continue
             try:
                 if not connected or connected in met:
                     continue
@@ -140,9 +150,17 @@ def _call(receiver: Receiver, named: dict[str, Any]) -> Any:
     code = _code_of(receiver)
     if code is None or code.co_flags & CO_VARKEYWORDS:
         return robustApply(receiver, **named)
-    bound = type(receiver) is MethodType
-    accepted = code.co_varnames[bound : code.co_argcount]
+    accepted = _accepted(code, type(receiver) is MethodType)
+    if accepted <= named.keys():
+        return receiver(*map(named.__getitem__, accepted))
     return receiver(**{name: named[name] for name in accepted if name in named})
+
+
+# By the code, which does not keep a receiver's owner from being forgotten.
+@lru_cache
+def _accepted(code: CodeType, is_bound: bool) -> KeysView[str]:
+    """The names of its parameters, in their order."""
+    return dict.fromkeys(code.co_varnames[is_bound : code.co_argcount]).keys()
 
 
 def _quiet(named: dict[str, Any]) -> Errors:
