@@ -55,7 +55,7 @@ class Signals(SignalManager):
         for receiver in _receivers(places):
             try:
                 answer = _call(receiver, named)
-                if isinstance(answer, Deferred):
+                if answer is not None and isinstance(answer, Deferred):
                     logger.error(
                         "Cannot return deferreds from signal handler: %(receiver)s",
                         {"receiver": receiver},

@@ -83,15 +83,17 @@ class LeaseGuard:
         return response
 
     def _started(self, request: Request) -> None:
-        request.meta[FETCH_STARTED] = now()
-        request.meta.pop(FETCH_ENDED, None)
+        meta = request.meta
+        meta[FETCH_STARTED] = now()
+        meta.pop(FETCH_ENDED, None)
         self._stats.inc_value("downloader/request_count")
 
     def _landed(self, request: Request) -> None:
-        lease = request.meta.get(LEASE)
+        meta = request.meta
+        lease = meta.get(LEASE)
         if lease is not None:
-            moment = request.meta.get(FETCH_ENDED) or now()
-            request.meta[FETCH_MS] = round((moment - request.meta[FETCH_STARTED]) * 1000)
+            moment = meta.get(FETCH_ENDED) or now()
+            meta[FETCH_MS] = round((moment - meta[FETCH_STARTED]) * 1000)
             frontier_of(self._crawler).landed(lease, moment)
 
 

@@ -4,6 +4,8 @@ Scrapy lets the event loop turn twice before a callback, and hands what it yield
 seventeen asynchronous generators: a tenth of what a page costs here. What is called, in which
 order, and what comes of an error is the same. (The short way lets the loop turn once, and
 answers stand in line before.)
+
+Nor is a pipeline waited for that gives back the item it got, as nearly all do.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ from collections.abc import AsyncIterator
 from types import AsyncGeneratorType
 from typing import TYPE_CHECKING, Any
 
+from scrapy import Request
 from scrapy.exceptions import ScrapyDeprecationWarning, _InvalidOutput
 from scrapy.http import Response
+from scrapy.pipelines import ItemPipelineManager
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.defer import aiter_errback, ensure_awaitable, iter_errback
@@ -27,11 +31,11 @@ from twisted.python.failure import Failure
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
 
-    # What a spider middleware makes of one output; None: nothing.
-    Processor = Callable[[Any, Response | None], Any]
+    Process = Callable[[Any, Response | None], Any]
+    # What a spider middleware does with a request, and with an item; None: nothing.
+    Processor = tuple[Process | None, Process | None]
 
 
 def scrape_shortly(crawler: Crawler) -> None:
@@ -43,6 +47,9 @@ def scrape_shortly(crawler: Crawler) -> None:
     if processors is not None:
         scraping.processors = processors
         scraper._scrape = scraping.scrape
+    pipelines = scraper.itemproc
+    if type(pipelines) is ItemPipelineManager and not pipelines._mw_methods_requiring_spider:
+        scraper.itemproc.process_item_async = scraping.process_item
 
 
 def _processors(manager: Any) -> list[Processor] | None:
@@ -61,12 +68,20 @@ def _processors(manager: Any) -> list[Processor] | None:
             return None
         if isinstance(middleware, usual) and all(
             getattr(type(middleware), name) is getattr(usual, name) and name not in vars(middleware)
-            for name in ("process_spider_output", "process_spider_output_async")
+            for name in ("process_spider_output", "process_spider_output_async", "_get_processed")
         ):
-            processors.append(middleware._get_processed)
+            of_request = _own(middleware, "get_processed_request")
+            processors.append((of_request, _own(middleware, "get_processed_item")))
         elif hasattr(middleware, "process_spider_output"):
             return None
     return processors
+
+
+def _own(middleware: BaseSpiderMiddleware, name: str) -> Process | None:
+    """A method, unless it is Scrapy's, which gives back what it gets."""
+    method: Process = getattr(middleware, name)
+    is_scrapys = getattr(method, "__func__", None) is getattr(BaseSpiderMiddleware, name)
+    return None if is_scrapys else method
 
 
 class _Scraping:
@@ -137,11 +152,21 @@ class _Scraping:
             await self._scraper._process_spidermw_output_async(one, response)
 
     def _processed(self, one: Any, response: Response) -> Any:
-        for process in self.processors:
-            one = process(one, response)
+        for of_request, of_item in self.processors:
+            process = of_request if isinstance(one, Request) else of_item
+            if process is not None:
+                one = process(one, response)
             if one is None:
                 break
         return one
+
+    async def process_item(self, item: Any) -> Any:
+        """Through the pipelines."""
+        for process in self._scraper.itemproc.methods["process_item"]:
+            answer = process(item)
+            if answer is not item:
+                item = await ensure_awaitable(answer, _warn=global_object_name(process))
+        return item
 
     async def handle_output(
         self, output: Any, request: Request, response: Response | Failure

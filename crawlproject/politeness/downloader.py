@@ -57,7 +57,7 @@ class GatedDownloader(Downloader):
     def needs_backout(self) -> bool:
         most = self.total_concurrency
         in_line = len(self._answered) + self.aside
-        return most > 0 and (self.under_way >= most or in_line >= _LINE * most)
+        return most > 0 and (len(self.active) - in_line >= most or in_line >= _LINE * most)
 
     def fetch_async(self, request: Request) -> Coroutine[Any, Any, Response | Request]:
         """As ``fetch``. It counts as active from now on, also before it is waited for."""
