@@ -12,6 +12,7 @@ import logging
 from collections.abc import Sequence
 from functools import lru_cache
 from inspect import CO_COROUTINE, CO_VARKEYWORDS, isawaitable
+from operator import itemgetter
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, KeysView
+    from collections.abc import Callable, Iterator
     from types import CodeType
 
     Receiver = Callable[..., Any]
@@ -49,7 +50,7 @@ class Signals(SignalManager):
         if not places:
             return []
         answers: list[tuple[Any, Any]] = []
-        quiet: Errors = (*_quiet(named), StopDownload)
+        quiet: Errors = (StopDownload, *_quiet(named)) if "dont_log" in named else (StopDownload,)
         named["signal"] = signal
         # One by one: a receiver may connect others, and disconnect them.
         for receiver in _receivers(places):
@@ -150,17 +151,21 @@ def _call(receiver: Receiver, named: dict[str, Any]) -> Any:
     code = _code_of(receiver)
     if code is None or code.co_flags & CO_VARKEYWORDS:
         return robustApply(receiver, **named)
-    accepted = _accepted(code, type(receiver) is MethodType)
-    if accepted <= named.keys():
-        return receiver(*map(named.__getitem__, accepted))
-    return receiver(**{name: named[name] for name in accepted if name in named})
+    accepted, pick = _accepted(code, type(receiver) is MethodType)
+    try:
+        _, _, *values = pick(named)
+    except KeyError:  # not all of them are told
+        return receiver(**{name: named[name] for name in accepted if name in named})
+    return receiver(*values)
 
 
 # By the code, which does not keep a receiver's owner from being forgotten.
 @lru_cache
-def _accepted(code: CodeType, is_bound: bool) -> KeysView[str]:
-    """The names of its parameters, in their order."""
-    return dict.fromkeys(code.co_varnames[is_bound : code.co_argcount]).keys()
+def _accepted(code: CodeType, is_bound: bool) -> tuple[Sequence[str], itemgetter[Any]]:
+    """The names of its parameters, and what picks their values."""
+    accepted = code.co_varnames[is_bound : code.co_argcount]
+    # With two more that every signal has: of less than two, it would make no tuple.
+    return accepted, itemgetter("signal", "sender", *accepted)
 
 
 def _quiet(named: dict[str, Any]) -> Errors:
