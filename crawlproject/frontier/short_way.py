@@ -45,7 +45,7 @@ def take_short_way(crawler: Crawler) -> None:
 
 
 class _NextCall(CallLaterOnce[None]):
-    """The engine's next turn. Scrapy looks for the event loop each time that one is wanted."""
+    """The engine's next turn. Scrapy looks for the event loop each time, and imports what does."""
 
     def __init__(self, start: Callable[[], None]) -> None:
         super().__init__(start)
@@ -54,6 +54,13 @@ class _NextCall(CallLaterOnce[None]):
     def schedule(self, delay: float = 0) -> None:
         if self._call is None:
             self._call = CallLaterResult.from_asyncio(self._loop.call_later(delay, self))
+
+    def __call__(self) -> None:
+        self._call = None
+        self._func(*self._a, **self._kw)
+        for waiting in self._deferreds:
+            self._loop.call_soon(waiting.callback, None)
+        self._deferreds.clear()
 
 
 class _ShortWay:
