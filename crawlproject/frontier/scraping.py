@@ -1,9 +1,8 @@
 """From a response to its callback, and what that yields, without detours.
 
 Scrapy lets the event loop turn twice before a callback, and hands what it yields through
-seventeen asynchronous generators: a tenth of what a page costs here. What is called, in which
-order, and what comes of an error is the same. (The short way lets the loop turn once, and
-answers stand in line before.)
+seventeen asynchronous generators. What is called, in which order, and what comes of an error
+is the same. (The short way lets the loop turn once, and answers stand in line before.)
 
 Nor is a pipeline waited for that gives back the item it got, as nearly all do.
 """

@@ -1,7 +1,8 @@
 """The way of a request through Scrapy's engine and back, in one task.
 
-Scrapy hands it on through three tasks, a dozen Deferreds and two queues: a tenth of what a
-page costs here. What is called, in which order, and what comes of an error is the same.
+Scrapy hands it on through three tasks, a dozen Deferreds and two queues: with what
+``scraping`` spares, an eighth of what a page costs here. What is called, in which order, and
+what comes of an error is the same.
 """
 
 from __future__ import annotations

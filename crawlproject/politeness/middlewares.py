@@ -5,8 +5,8 @@ awaitable of every answer, ten times a page. Nor is it asked by way of a functio
 for an argument which nobody gives.
 
 Four of Scrapy's own have nothing to do for nearly every request, or set a header whose name
-and value are the same each time: together eighty calls. What they do is the same here. What
-a team has derived from them, or put in their place, is called as it is.
+and value are the same each time, at dozens of calls. What they do is the same here. What a
+team has derived from them, or put in their place, is called as it is.
 """
 
 from __future__ import annotations
