@@ -10,12 +10,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from functools import lru_cache
 from inspect import CO_COROUTINE, CO_VARKEYWORDS, isawaitable
+from operator import itemgetter
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 from pydispatch import dispatcher
 from pydispatch.robustapply import robustApply
+from pydispatch.saferef import BoundMethodWeakref
 from scrapy.exceptions import StopDownload
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.defer import ensure_awaitable
@@ -47,12 +50,13 @@ class Signals(SignalManager):
         if not places:
             return []
         answers: list[tuple[Any, Any]] = []
-        quiet: Errors = (*_quiet(named), StopDownload)
+        quiet: Errors = (StopDownload, *_quiet(named)) if "dont_log" in named else (StopDownload,)
+        named["signal"] = signal
         # One by one: a receiver may connect others, and disconnect them.
         for receiver in _receivers(places):
             try:
-                answer = _call(receiver, {**named, "signal": signal})
-                if isinstance(answer, Deferred):
+                answer = _call(receiver, named)
+                if answer is not None and isinstance(answer, Deferred):
                     logger.error(
                         "Cannot return deferreds from signal handler: %(receiver)s",
                         {"receiver": receiver},
@@ -72,20 +76,21 @@ class Signals(SignalManager):
         if not all(map(_answers_at_once, receivers)):
             return await super().send_catch_log_async(signal, **named)
         quiet = _quiet(named)
+        named["signal"] = signal
         unsaid: Errors = (*quiet, asyncio.CancelledError)
         answers: list[Any] = []
         # Those that are still to come, and their places.
         late = {}
         for place, receiver in enumerate(receivers):
             try:
-                answer = _call(receiver, {**named, "signal": signal})
+                answer = _call(receiver, named)
             except unsaid as error:
                 answer = error
             except Exception as error:
                 answer = error
                 _report(receiver, named)
             else:
-                if isawaitable(answer) or isinstance(answer, Deferred):
+                if answer is not None and (isawaitable(answer) or isinstance(answer, Deferred)):
                     late[place] = _settled(receiver, answer, named, quiet)
             answers.append(answer)
         if late:
@@ -98,14 +103,13 @@ class Signals(SignalManager):
 def _places(sender: Any, signal: Any) -> list[list[Any]]:
     """Where pydispatch has the receivers of a signal: most have none."""
     places = []
-    for heard in (
-        dispatcher.connections.get(id(sender)),
-        dispatcher.connections.get(id(dispatcher.Any)),
-    ):
+    anything = dispatcher.Any
+    for speaker in (sender, anything):
+        heard = dispatcher.connections.get(id(speaker))
         if heard:
             if found := heard.get(signal):
                 places.append(found)
-            if found := heard.get(dispatcher.Any):
+            if found := heard.get(anything):
                 places.append(found)
     return places
 
@@ -115,6 +119,13 @@ def _receivers(places: list[list[Any]]) -> Iterator[Receiver]:
     met = set()
     for place in places:
         for connected in place:
+            # Nearly all are of this kind, and what pydispatch asks it takes four calls.
+            if type(connected) is BoundMethodWeakref:
+                owner, function = connected.weakSelf(), connected.weakFunc()
+                if owner is not None and function is not None and connected not in met:
+                    met.add(connected)
+                    yield MethodType(function, owner)
+                continue
             try:
                 if not connected or connected in met:
                     continue
@@ -140,9 +151,21 @@ def _call(receiver: Receiver, named: dict[str, Any]) -> Any:
     code = _code_of(receiver)
     if code is None or code.co_flags & CO_VARKEYWORDS:
         return robustApply(receiver, **named)
-    bound = type(receiver) is MethodType
-    accepted = code.co_varnames[bound : code.co_argcount]
-    return receiver(**{name: named[name] for name in accepted if name in named})
+    accepted, pick = _accepted(code, type(receiver) is MethodType)
+    try:
+        _, _, *values = pick(named)
+    except KeyError:  # not all of them are told
+        return receiver(**{name: named[name] for name in accepted if name in named})
+    return receiver(*values)
+
+
+# By the code, which does not keep a receiver's owner from being forgotten.
+@lru_cache
+def _accepted(code: CodeType, is_bound: bool) -> tuple[Sequence[str], itemgetter[Any]]:
+    """The names of its parameters, and what picks their values."""
+    accepted = code.co_varnames[is_bound : code.co_argcount]
+    # With two more that every signal has: of less than two, it would make no tuple.
+    return accepted, itemgetter("signal", "sender", *accepted)
 
 
 def _quiet(named: dict[str, Any]) -> Errors:

@@ -81,15 +81,17 @@ class LeaseGuard:
         return response
 
     def _started(self, request: Request) -> None:
-        request.meta[FETCH_STARTED] = now()
-        request.meta.pop(FETCH_ENDED, None)
+        meta = request.meta
+        meta[FETCH_STARTED] = now()
+        meta.pop(FETCH_ENDED, None)
         self._stats.inc_value("downloader/request_count")
 
     def _landed(self, request: Request) -> None:
-        lease = request.meta.get(LEASE)
+        meta = request.meta
+        lease = meta.get(LEASE)
         if lease is not None:
-            moment = request.meta.get(FETCH_ENDED) or now()
-            request.meta[FETCH_MS] = round((moment - request.meta[FETCH_STARTED]) * 1000)
+            moment = meta.get(FETCH_ENDED) or now()
+            meta[FETCH_MS] = round((moment - meta[FETCH_STARTED]) * 1000)
             frontier_of(self._crawler).landed(lease, moment)
 
 
@@ -150,24 +152,23 @@ class LeasesOut:
     def __init__(self, crawler: Crawler, frontier: Frontier) -> None:
         self._crawler = crawler
         self._frontier = frontier
-        # A middleware may give the same request to Scrapy again, so it is no key.
-        self._out: list[tuple[Request, Lease]] = []
+        # A middleware may give the same request to Scrapy again, for another lease.
+        self._out: dict[Request, list[Lease]] = {}
 
     def add(self, request: Request, lease: Lease) -> None:
         # It has, until an answer gets to the spider.
         lease.failed = True
-        self._out.append((request, lease))
+        self._out.setdefault(request, []).append(lease)
 
     def end_complete(self) -> bool:
         """Finish the leases whose requests have come to their end; whether there are any."""
         requests = requests_in_engine(self._crawler)
-        complete = [lease for request, lease in self._out if request not in requests]
-        if complete:
-            self._out = [pair for pair in self._out if pair[0] in requests]
-        for lease in complete:
-            if not lease.is_ended:
-                lease.is_ended = True
-                self._frontier.finish(lease)
+        complete = [request for request in self._out if request not in requests]
+        for request in complete:
+            for lease in self._out.pop(request):
+                if not lease.is_ended:
+                    lease.is_ended = True
+                    self._frontier.finish(lease)
         return bool(complete)
 
     def release(self, lease: Lease, until: float) -> None:

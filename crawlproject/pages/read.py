@@ -121,8 +121,8 @@ def answer_of(response: Response, lease: Lease) -> Page:
     page.status_code = response.status
     page.bytes = len(response.body)
     page.fetch_ms = response.meta.get(FETCH_MS)
-    page.content_type = _header(response, "Content-Type").partition(";")[0].strip().lower() or None
-    page.last_modified = _header(response, "Last-Modified") or None
+    page.content_type = _header(response, b"Content-Type").partition(";")[0].strip().lower() or None
+    page.last_modified = _header(response, b"Last-Modified") or None
     if not is_success(response):
         page.error = f"unexpected status {response.status}"
     return page
@@ -133,6 +133,7 @@ def clean_text(text: str) -> str:
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
-def _header(response: Response, name: str) -> str:
-    value = response.headers.get(name)
-    return _CONTROL.sub(" ", value.decode("latin-1")).strip() if value else ""
+def _header(response: Response, name: bytes) -> str:
+    # As Headers keeps them: it would take six calls to find out what the name is.
+    values: Sequence[bytes] = dict.get(response.headers, name, ())
+    return _CONTROL.sub(" ", values[-1].decode("latin-1")).strip() if values else ""

@@ -10,9 +10,6 @@ Answers are read one after the other, and not while hosts are waiting to be aske
 wait, but a host that is asked late is late for the rest of the crawl. CONCURRENT_REQUESTS
 limits how many requests are under way; a few times as many answers may stand in line.
 
-A middleware that answers at once, as nearly all do, is not waited for: Scrapy makes an
-awaitable of every answer, ten times a page.
-
 Meta keys read: ``lease``, ``fetch_started``, ``turn``.
 """
 
@@ -22,62 +19,31 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, signals
+from scrapy import signals
 from scrapy.core.downloader import Downloader
-from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
-from scrapy.exceptions import _InvalidOutput
-from scrapy.http import Response
-from scrapy.utils.defer import ensure_awaitable
-from scrapy.utils.python import global_object_name
 
 from crawlproject.frontier.base import LEASE
 from crawlproject.frontier.engine import is_rushed, wake
 from crawlproject.frontier.leases import FETCH_STARTED
 from crawlproject.politeness.asking import TURN
+from crawlproject.politeness.middlewares import Middlewares
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Coroutine
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
 
 # Answers in line, at most, for each request that may be under way. Each holds what has come of
 # it so far.
 _LINE = 4
 
 
-class _Middlewares(DownloaderMiddlewareManager):
-    async def _process_request(
-        self, request: Request, download_func: Callable[[Request], Coroutine[Any, Any, Response]]
-    ) -> Response | Request:
-        for method in self.methods["process_request"]:
-            assert method is not None
-            answer = self._handle_mw_method(method, request=request)
-            if answer is not None:
-                answer = await _settled(method, answer)
-                if answer is not None and (answer := _checked(method, answer)):
-                    return answer
-        return await download_func(request)
-
-    async def _process_response(
-        self, response: Response | Request, request: Request
-    ) -> Response | Request:
-        if response is None:
-            raise TypeError("Received None in process_response")
-        for method in self.methods["process_response"]:
-            assert method is not None
-            if isinstance(response, Request):
-                break
-            answer = self._handle_mw_method(method, request=request, response=response)
-            if not isinstance(answer, Response):
-                answer = _checked(method, await _settled(method, answer))
-            response = answer
-        return response
-
-
 class GatedDownloader(Downloader):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self.middleware = _Middlewares(*self.middleware.middlewares, crawler=crawler)
+        self.middleware = Middlewares(*self.middleware.middlewares, crawler=crawler)
         # Who stands in line, and what it waits for.
         self._answered: deque[tuple[asyncio.Future[Any], Any]] = deque()
         # Answers that wait for something else than to be read.
@@ -91,7 +57,7 @@ class GatedDownloader(Downloader):
     def needs_backout(self) -> bool:
         most = self.total_concurrency
         in_line = len(self._answered) + self.aside
-        return most > 0 and (self.under_way >= most or in_line >= _LINE * most)
+        return most > 0 and (len(self.active) - in_line >= most or in_line >= _LINE * most)
 
     def fetch_async(self, request: Request) -> Coroutine[Any, Any, Response | Request]:
         """As ``fetch``. It counts as active from now on, also before it is waited for."""
@@ -149,19 +115,6 @@ class GatedDownloader(Downloader):
         if self._answered:
             # In the next turn of the loop: whoever has become due comes before.
             loop.call_soon(self._call_next, loop)
-
-
-async def _settled(method: Any, answer: Any) -> Any:
-    return await ensure_awaitable(answer, _warn=global_object_name(method))
-
-
-def _checked(method: Any, answer: Any) -> Response | Request:
-    if not isinstance(answer, Response | Request):
-        # Scrapy's own error, by which it knows whose mistake it is.
-        raise _InvalidOutput(
-            f"Middleware {method.__qualname__} must return Response or Request, got {type(answer)}"
-        )
-    return answer
 
 
 def _has_turn(request: Request) -> bool:

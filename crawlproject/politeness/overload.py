@@ -50,13 +50,14 @@ class Overload:
         return cls(crawler, Patience.from_settings(crawler.settings))
 
     def _response_downloaded(self, response: Response, request: Request) -> None:
-        lease = request.meta.get(LEASE)
-        host = request.meta.get(TURN) if lease is None else lease.host
+        meta = request.meta
+        lease = meta.get(LEASE)
+        host = meta.get(TURN) if lease is None else lease.host
         if host is None:
             return
         frontier = frontier_of(self._crawler)
         # What was asked before the host was held is part of the same trouble.
-        is_new = request.meta.get(FETCH_STARTED, 0.0) >= self._held_at.get(host, 0.0)
+        is_new = meta.get(FETCH_STARTED, 0.0) >= self._held_at.get(host, 0.0)
         if response.status in _TOO_MUCH:
             self._hold(frontier, host, response, is_new=is_new)
         elif is_new and response.status < 500:

@@ -64,10 +64,12 @@ class Unpacking:
         )
 
     def process_request(self, request: Request) -> None:
-        request.headers.setdefault("Accept-Encoding", _ACCEPT_ENCODING)
+        # As Headers keeps it, without its questions what type it is.
+        dict.setdefault(request.headers, b"Accept-Encoding", [_ACCEPT_ENCODING])
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
-        if "Content-Encoding" not in response.headers or request.method == "HEAD":
+        is_packed = dict.__contains__(response.headers, b"Content-Encoding")
+        if not is_packed or request.method == "HEAD":
             return response
         try:
             body = self._unpacked(request, response)
