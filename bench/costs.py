@@ -19,8 +19,8 @@ from bench.corpus import SHINGLE, Press
 from bench.finders import SIZE, THRESHOLD, Ours, shingles_of, words_of
 from bench.signatures import PLANTED, fill
 from crawlproject.frontier.database import connect, connect_to_memory
+from crawlproject.pages import words
 from crawlproject.pages.text import main_text
-from crawlproject.pages.words import word_hashes
 from crawlproject.pipelines.clusters import duplicates
 from crawlproject.urls.document import document, survey
 
@@ -96,7 +96,7 @@ def _ours(htmls: Sequence[bytes]) -> Steps:
         watch.run(PARSED[0], lambda: document(response))  # noqa: B023  (it is called at once)
         watch.run(PARSED[1], lambda: survey(response))  # noqa: B023
         text = watch.run(OURS[0], lambda: main_text(response)).own  # noqa: B023
-        watch.run(OURS[1], lambda: word_hashes(text))  # noqa: B023
+        watch.run(OURS[1], lambda: words.words_of(text))  # noqa: B023
         # The words are known by then.
         signature = watch.run(OURS[2], lambda: ours.signature(text))  # noqa: B023
         digest = watch.run(OURS[3], lambda: hashlib.sha256(html).digest())  # noqa: B023

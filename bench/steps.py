@@ -15,7 +15,7 @@ from crawlproject.pages.content import ContentReader
 from crawlproject.pages.read import answer_of
 from crawlproject.pages.structured import SYNTAXES, structured_data
 from crawlproject.pages.text import main_text
-from crawlproject.pages.words import word_hashes
+from crawlproject.pages.words import words_of
 from crawlproject.pipelines.blobs import Blobs, Folder
 from crawlproject.pipelines.duplicates import Duplicates, Making
 from crawlproject.urls.canonical import canonicalize
@@ -71,7 +71,7 @@ def _round(bodies: Sequence[bytes], clock: _Clock, folder: Path) -> None:
         clock.run("content fields", reader.read, response, page)
         clock.run("structured data", structured_data, response, SYNTAXES)
         text = clock.run("main text", main_text, response)
-        clock.run("words", word_hashes, text.text)
+        clock.run("words", words_of, text.text)
         page.own_text = text.own
         clock.run(_DUPLICATES, duplicates.process_item, page)
         assert page.content is not None

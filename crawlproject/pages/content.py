@@ -14,7 +14,7 @@ from crawlproject.urls.document import base_url, survey
 from crawlproject.urls.remembered import Remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from scrapy.http import Response
     from selectolax.lexbor import LexborNode
@@ -64,7 +64,7 @@ class ContentReader:
         self._read_links(found, page, place)
         page.headings = self._read_headings(found, len(response.body))
         if self._reach.media:
-            page.images = _unique(place, map(_image_source, found.named.get("img", ())))
+            page.images = _unique(place, _image_sources(found))
             page.media = _unique(place, map(_media_source, _media(found)))
 
     def _read_headings(self, found: Survey, size: int) -> list[dict[str, Any]]:
@@ -153,12 +153,14 @@ def _language(response: Response, found: Survey) -> str | None:
     return None
 
 
-def _image_source(node: LexborNode) -> str | None:
-    # Pages have many of them, with many attributes: not all are read for this one.
-    source: str | None = node.attrs.get("src")
-    if source and not source.startswith("data:"):
-        return source
-    attributes = node.attributes
+def _image_sources(found: Survey) -> Iterator[str | None]:
+    for node in found.named.get("img", ()):
+        # Pages have many of them, with many attributes: not all are read for this one.
+        source = node.attrs.get("src")
+        yield source if source and source[:5] != "data:" else _later_source(node.attributes)
+
+
+def _later_source(attributes: dict[str, str | None]) -> str | None:
     for name in _LATER:
         if later := attributes.get(name):
             return later
@@ -181,9 +183,14 @@ def _first_of_set(attributes: dict[str, str | None]) -> str | None:
 
 def _unique(place: Place, sources: Iterable[str | None]) -> list[str]:
     """Their URLs, each once, in page order."""
+    known = place.anywhere
     found: dict[str, None] = {}
-    for url in filter(None, map(place.resolve, filter(None, sources))):
-        found[url] = None
-        if len(found) >= MAX_ENTRIES:
-            break
+    for source in sources:
+        if source:
+            # Most are the same on many pages.
+            url = known.get(source) or place.resolve(source)
+            if url is not None:
+                found[url] = None
+                if len(found) >= MAX_ENTRIES:
+                    break
     return list(found)

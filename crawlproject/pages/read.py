@@ -13,7 +13,7 @@ from crawlproject.items import Page
 from crawlproject.pages.content import ContentReader, Reach
 from crawlproject.pages.structured import structured_data
 from crawlproject.pages.text import main_text
-from crawlproject.pages.words import word_hashes
+from crawlproject.pages.words import words_of
 from crawlproject.render import RENDERED
 from crawlproject.render.scripted import ENOUGH_LINKS, is_scripted
 from crawlproject.urls.directives import robots_directives
@@ -100,7 +100,7 @@ class PageReader:
 
     def _read_text(self, response: Response, page: Page) -> None:
         page.text, page.own_text = main_text(response)
-        page.word_count = len(word_hashes(page.text))
+        page.word_count = words_of(page.text).count
         if self._keeps_text:
             page.extra["text"] = clean_text(page.text)
 

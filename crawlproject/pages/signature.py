@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlproject.pages.words import word_hashes
+from crawlproject.pages.words import words_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from crawlproject.pages.words import Hashes
+    from crawlproject.pages.words import Hashes, Words
 
 # Sets of up to so many shingles for each value of a signature are kept whole.
 _WHOLE = 2
@@ -45,15 +45,13 @@ _ATTEMPTS = 64
 
 def signature_of(text: str, *, size: int, shingle_words: int, min_words: int) -> bytes | None:
     """None: the text has too few words to be compared."""
-    return signature_of_words(word_hashes(text), size, shingle_words, min_words)
+    return signature_of_words(words_of(text), size, shingle_words, min_words)
 
 
-def signature_of_words(
-    words: Hashes, size: int, shingle_words: int, min_words: int
-) -> bytes | None:
-    if len(words) < max(min_words, shingle_words):
+def signature_of_words(words: Words, size: int, shingle_words: int, min_words: int) -> bytes | None:
+    if words.count < max(min_words, shingle_words):
         return None
-    return signed(_shingles(words, shingle_words), size)
+    return signed(_shingles(words.hashes(), shingle_words), size)
 
 
 def signed(shingles: Hashes, size: int) -> bytes:

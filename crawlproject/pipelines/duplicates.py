@@ -21,7 +21,7 @@ from crawlproject.errors import BadArgument
 from crawlproject.frontier import frontier_of
 from crawlproject.items import Content, Page
 from crawlproject.pages.signature import signature_of_words
-from crawlproject.pages.words import word_hashes
+from crawlproject.pages.words import words_of
 from crawlproject.pipelines.arriving import Arriving
 from crawlproject.records import from_text
 
@@ -140,11 +140,11 @@ class Duplicates:
         if not page.own_text:
             return None, 0
         try:
-            words = word_hashes(page.own_text)
+            words = words_of(page.own_text)
         except Exception as error:  # a pipeline may have changed the text to anything
             logger.warning("%s can't be compared with other pages: %s", page.url, error)
             return None, 0
-        return partial(signature_of_words, words, *self.making), words.nbytes
+        return partial(signature_of_words, words, *self.making), words.size
 
     def _agree(self, frontier: Frontier) -> None:
         """Go on in the way in which a crawl directory was begun."""

@@ -83,7 +83,8 @@ class Survey:
 
     def all(self, *names: str) -> list[LexborNode]:
         """The elements of some names, name by name."""
-        return [node for name in names for node in self.named.get(name, ())]
+        named = self.named
+        return [node for name in names if name in named for node in named[name]]
 
 
 class Reading:

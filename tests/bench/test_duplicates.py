@@ -13,7 +13,7 @@ from bench.corpus import EDITS, MIN_TOKENS, REWRITTEN, corpus, truth
 from bench.finders import SIZE, finders, shingles_of, words_of
 from bench.quality import SURE, Truth, clustered, judged, own_text
 from bench.templates import TEMPLATES
-from crawlproject.pages.words import word_hashes
+from crawlproject.pages.words import Words
 
 if TYPE_CHECKING:
     from bench.corpus import Document
@@ -74,7 +74,7 @@ def test_texts_of_different_families_are_not_alike(documents: list[Document]) ->
 def test_words_are_ours_for_all_finders(documents: list[Document]) -> None:
     for document in documents:
         text = own_text(document.html)
-        assert len(words_of(text)) == len(word_hashes(text))
+        assert len(words_of(text)) == Words(text).count
     assert shingles_of("too short") == set()
 
 

@@ -51,7 +51,7 @@ def test_clusters_are_told_in_a_table(folder: Path, capfd: Capture) -> None:
         "",
         f"{SITE}/",
         f"    same  {SITE}/copy",
-        f"  99.7 %  {SITE}/near",
+        f"  99.4 %  {SITE}/near",
     ]
 
 

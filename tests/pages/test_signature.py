@@ -141,8 +141,8 @@ def test_signatures_of_all_machines_and_runs_are_the_same() -> None:
     found = sign("reed beds of a lake in winter", size=4)
     assert found is not None
     # Signatures are kept in crawl directories: this may not change.
-    assert hashlib.sha256(found).hexdigest()[:16] == "b1f704a119867500"
+    assert hashlib.sha256(found).hexdigest()[:16] == "7f4d44ca75a87a0f"
     larger = sign(" ".join(map(str, range(600))))
     assert larger is not None
     assert len(larger) == 4 * SIZE + 1 + 4 * SIZE
-    assert hashlib.sha256(larger).hexdigest()[:16] == "e890546ed09581d6"
+    assert hashlib.sha256(larger).hexdigest()[:16] == "5d5227c2005ea59e"

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.pages import words as module
-from crawlproject.pages.words import MAX_CHARACTERS, word_hashes
+from crawlproject.pages.words import MAX_CHARACTERS, Words
 
 # Scripts without spaces, as in the module, but told by names of characters.
 UNSPACED = ("THAI", "LAO", "MYANMAR", "KHMER", "CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPHIC")
 
 
 def hashes(text: str) -> list[int]:
-    found: list[int] = word_hashes(text).tolist()
+    found: list[int] = Words(text).hashes().tolist()
     return found
 
 
@@ -64,9 +64,16 @@ def test_words_are_those_that_plain_python_finds(one: str, other: str) -> None:
     assert len(set(zip(words, numbers, strict=True))) == len(set(words)) == len(set(numbers))
 
 
+@given(st.text(st.characters(codec="cp1252"), max_size=60))
+def test_words_are_the_same_beside_other_letters(text: str) -> None:
+    # Western texts are looked at in another way.
+    assert hashes(f"{text} привет") == [*hashes(text), *hashes("привет")]
+    assert hashes(f"{text} 😀") == [*hashes(text), *hashes("😀")]
+
+
 @given(st.text())
 def test_any_text_has_words(text: str) -> None:
-    assert word_hashes(text).dtype == np.uint32
+    assert Words(text).hashes().dtype == np.uint32
 
 
 @pytest.mark.parametrize(
@@ -89,7 +96,7 @@ def test_any_text_has_words(text: str) -> None:
     ],
 )
 def test_how_many_words_a_text_has(text: str, count: int) -> None:
-    assert len(word_hashes(text)) == count
+    assert Words(text).count == len(Words(text).hashes()) == count
 
 
 @pytest.mark.parametrize(
@@ -120,10 +127,8 @@ def test_a_long_text_is_looked_at_piece_by_piece(monkeypatch: pytest.MonkeyPatch
     text = "some words of a long text " * 100
     whole = hashes(text)
     monkeypatch.setattr(module, "_PIECE", 64)
-    # The text that was looked at last is not looked at again.
-    assert hashes("") == []
     assert hashes(text) == whole
 
 
 def test_what_is_behind_the_end_of_a_huge_text_is_not_looked_at() -> None:
-    assert len(word_hashes("a " * MAX_CHARACTERS)) == MAX_CHARACTERS // 2
+    assert Words("a " * MAX_CHARACTERS).count == MAX_CHARACTERS // 2

@@ -151,7 +151,7 @@ async def test_another_threshold_finds_others(site: SiteFactory, tmp_path: Path)
             }
         }
     )
-    for threshold, found in (("0.98", set()), ("0.9", {"/near"}), ("0.5", {"/near", "/far"})):
+    for threshold, found in (("0.95", set()), ("0.9", {"/near"}), ("0.5", {"/near", "/far"})):
         output = tmp_path / f"{threshold}.json"
         settings = {"DUPLICATES_THRESHOLD": threshold, "FEEDS": {str(output): {"format": "json"}}}
         await crawl_site(server.url(), settings)
