@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadCrawlDirectory
 from crawlproject.frontier.database import DATABASE, check, holder
+from crawlproject.frontier.reading import Reader
+from crawlproject.frontier.store import ADDED_FIELDS, SEEDS, WIDENED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +68,8 @@ def check_content(folder: Path) -> None:
                 (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
                 if verdict != "ok":
                     raise sqlite3.DatabaseError(verdict)
+            for note in (SEEDS, WIDENED, ADDED_FIELDS):
+                Reader(connection).texts(note)
     except (sqlite3.Error, OSError) as error:
         problem = " ".join(str(error).split())
         raise BadCrawlDirectory(

@@ -167,13 +167,14 @@ class Reader:
 
     def seeds(self) -> list[str]:
         """The seeds of all runs."""
-        return self._noted(SEEDS)
+        return self.texts(SEEDS)
 
     def added_fields(self) -> set[str]:
         """The names of the fields that pipelines have added to pages."""
-        return set(self._noted(ADDED_FIELDS))
+        return set(self.texts(ADDED_FIELDS))
 
-    def _noted(self, name: str) -> list[str]:
+    def texts(self, name: str) -> list[str]:
+        """Those in a note; none if there is no such note."""
         values = None
         with suppress(ValueError):
             values = from_text(self.note(name) or "[]")

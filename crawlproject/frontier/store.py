@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 ADDED_FIELDS = "added fields"
 # The one that has the seeds of all runs.
 SEEDS = "seeds"
+# The one that has the hosts that seeds have led to.
+WIDENED = "widened"
 # The one that says when the first run began.
 STARTED_AT = "started at"
 

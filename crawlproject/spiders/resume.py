@@ -26,7 +26,7 @@ from crawlproject.frontier.base import (
     ROBOTS_UNREACHABLE,
     Candidate,
 )
-from crawlproject.frontier.store import SEEDS
+from crawlproject.frontier.store import SEEDS, WIDENED
 from crawlproject.scope.traps import GROWING_PATH
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_SCOPE, _WIDENED = "scope", "widened"
+_SCOPE = "scope"
 _SETTINGS = (
     "SCOPE_MODE",
     "SCOPE_ALLOW",
@@ -69,7 +69,7 @@ def begin(
     """Admit the seeds, to a frontier that may be in the middle of a crawl."""
     counts = frontier.counts()
     earlier = frontier.recall(_SCOPE)
-    for host in _widened(frontier):
+    for host in frontier.read().texts(WIDENED):
         scope.widen(host)
     if earlier is not None:
         pages = frontier.read().count_pages()
@@ -107,12 +107,7 @@ def _lasting(text: str) -> list[str]:
 
 def keep_widened(frontier: Frontier, host: str) -> None:
     """A seed has led to another host, which is in scope from now on."""
-    frontier.remember(_WIDENED, json.dumps([*_widened(frontier), host]))
-
-
-def _widened(frontier: Frontier) -> list[str]:
-    hosts: list[str] = json.loads(frontier.recall(_WIDENED) or "[]")
-    return hosts
+    frontier.remember(WIDENED, json.dumps([*frontier.read().texts(WIDENED), host]))
 
 
 def _rejudge(frontier: Frontier, scope: Scope, lasting: list[str], stats: StatsCollector) -> None:

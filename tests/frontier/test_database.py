@@ -22,7 +22,7 @@ from crawlproject.frontier.database import (
     connect,
     holder,
 )
-from crawlproject.frontier.looking import reading
+from crawlproject.frontier.looking import check_content, reading
 from tests.crawling import PROJECT, scrapy
 
 if TYPE_CHECKING:
@@ -88,6 +88,20 @@ def test_what_is_not_ours_is_refused_and_left_as_it_is(
     assert problem in line
     assert path.read_bytes() == before
     assert [entry.name for entry in path.parent.iterdir()] == [DATABASE]
+
+
+@pytest.mark.parametrize("note", ["seeds", "widened", "added fields"])
+@pytest.mark.parametrize("value", ["[", "{}", "[1]"])
+def test_a_note_that_is_not_ours_ends_a_crawl_with_one_line(
+    tmp_path: Path, note: str, value: str
+) -> None:
+    path = made(tmp_path / "job")
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (note, value))
+    with pytest.raises(
+        BadCrawlDirectory, match=f"is damaged: the note '{note}' is no list of texts; move it away"
+    ):
+        check_content(path.parent)
 
 
 def test_pages_that_are_damaged_end_a_crawl_with_one_line(tmp_path: Path) -> None:
