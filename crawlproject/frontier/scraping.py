@@ -115,8 +115,10 @@ class _Scraping:
             except _InvalidOutput:
                 raise
             except Exception:  # it is for the errback
-                failure = Failure()  # type: ignore[no-untyped-call]
-                return self._scraper.call_spider_async(failure, request)
+                return self._scraper.call_spider_async(
+                    Failure(),  # type: ignore[no-untyped-call]
+                    request,
+                )
             if answer is not None:
                 raise _InvalidOutput(
                     f"{global_object_name(look)} must return None or raise an exception, "

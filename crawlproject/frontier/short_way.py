@@ -96,12 +96,7 @@ class _ShortWay:
     async def _carry_out(self, request: Request, answer: Awaitable[Any]) -> None:
         slot = self._engine._slot
         try:
-            try:
-                result = await answer
-                if not isinstance(result, Request):
-                    self._report(result, request)
-            except (Exception, asyncio.CancelledError):
-                result = Failure()  # type: ignore[no-untyped-call]
+            result = await self._received(request, answer)
             slot.nextcall.schedule()
             if isinstance(result, Request):
                 self._engine.crawl(result)
@@ -116,6 +111,19 @@ class _ShortWay:
             if request in slot.inprogress:
                 slot.remove_request(request)
             slot.nextcall.schedule()
+
+    async def _received(
+        self, request: Request, answer: Awaitable[Any]
+    ) -> Response | Request | Failure:
+        # Apart: a failure holds the frames that it came through, with all that they read. If one
+        # of them held it, they would stay until the garbage is collected.
+        try:
+            result: Response | Request = await answer
+            if not isinstance(result, Request):
+                self._report(result, request)
+        except (Exception, asyncio.CancelledError):
+            return Failure()  # type: ignore[no-untyped-call]
+        return result
 
     def _report(self, response: Any, request: Request) -> None:
         if not isinstance(response, Response):
