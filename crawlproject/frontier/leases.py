@@ -30,7 +30,7 @@ from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.engine import requests_in_engine
-from crawlproject.records import PAGE, kind_of, record_of
+from crawlproject.records import PAGE, kind_of, known_of, record_of
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -130,15 +130,16 @@ class LeaseMiddleware(BaseSpiderMiddleware):
 
     def _item_scraped(self, item: Any, response: Response | Failure | None) -> None:
         lease = _lease_of(response)
-        kind, record = kind_of(item), record_of(item)
+        kind = kind_of(item)
         if lease is None or lease.is_ended:
             url = None if lease is None else lease.url
-            frontier_of(self.crawler).keep_item(kind, record, url)
-        else:
+            frontier_of(self.crawler).keep_item(kind, record_of(item), url)
+        elif kind == PAGE and item.url == lease.url and not _has_page(lease):
             # Not another page that the callback has made of it, nor a second one.
-            if kind == PAGE and record["url"] == lease.url and not _has_page(lease):
-                lease.content, lease.stored = item.content, item.stored
-            lease.records.append((kind, record))
+            lease.content, lease.stored = item.content, item.stored
+            lease.records.append((kind, known_of(item)))
+        else:
+            lease.records.append((kind, record_of(item)))
         if kind == PAGE:
             # The pipelines have seen it. Who keeps pages shall not keep their bodies.
             item.response = item.content = item.stored = item.own_text = None
