@@ -135,7 +135,7 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
             or heard.is_heard(*_PIECES)
         ):
             return None
-        return self._session.plain(request.url, dict.items(headers))
+        return self._session.plain(request.url, headers)
 
     def _hand_out(self, waiting: asyncio.Future[Answer | None], answer: Answer) -> None:
         downloader = self.crawler.engine.downloader
