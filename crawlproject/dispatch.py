@@ -40,9 +40,15 @@ logger = logging.getLogger("scrapy.utils.signal")
 class Signals(SignalManager):
     """In place of ``crawler.signals``. Who is connected is pydispatch's knowledge, not its own."""
 
-    def is_heard(self, signal: Any) -> bool:
-        """Whether anybody would get a signal."""
-        return bool(_places(self.sender, signal))
+    def is_heard(self, *wanted: Any) -> bool:
+        """Whether anybody would get one of these signals."""
+        anything = dispatcher.Any
+        for speaker in (self.sender, anything):
+            heard = dispatcher.connections.get(id(speaker))
+            # What nobody hears any more is not there.
+            if heard and not heard.keys().isdisjoint((*wanted, anything)):
+                return True
+        return False
 
     def send_catch_log(self, signal: Any, **named: Any) -> list[tuple[Any, Any]]:
         sender = named.setdefault("sender", self.sender)

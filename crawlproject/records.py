@@ -41,6 +41,8 @@ _UNKNOWN = {
 _page_values = attrgetter(*PAGE_FIELDS)
 _PLAIN_TYPES = frozenset({str, bool, NoneType})
 _KEYS = frozenset({str})
+# What may be empty, and costs nothing to ask.
+_EMPTIABLE = _PLAIN_TYPES | {list, dict}
 # Python writes no number of more than 4300 digits.
 _LARGEST = 10**4000
 # Deeper than any real data; ends self-containing values too.
@@ -61,6 +63,24 @@ def record_of(item: Any) -> Record:
     if not is_item(item):
         return {"value": plain(item)}
     return _record_of_any(item, 0)
+
+
+def known_of(page: Page) -> Record:
+    """As ``record_of``, without what is not known or empty: two thirds of the fields.
+
+    The links are there in any case. Numbers are known, also that something took no time.
+    """
+    record = {
+        name: value if type(value) in _PLAIN_TYPES else plain(value)
+        for name, value in zip(PAGE_FIELDS, _page_values(page), strict=True)
+        if type(value) not in _EMPTIABLE or value
+    }
+    if "links" not in record:
+        record["links"] = plain(page.links)
+    for name, value in page.extra.items():
+        if (key := _key(name)) not in PAGE_NAMES:
+            record.setdefault(key, plain(value))
+    return record
 
 
 def kind_of(item: Any) -> str:

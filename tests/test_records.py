@@ -20,6 +20,7 @@ from crawlproject.records import (
     encodable,
     is_page,
     json_encoder,
+    known_of,
     plain,
     record_of,
 )
@@ -115,6 +116,19 @@ def test_odd_values_in_a_page_are_made_plain() -> None:
     record = record_of(page)
     assert record["title"] == "bytes"
     assert record["links"] == ["https://a.example/b"]
+
+
+def test_what_is_known_of_a_page_is_its_record_without_what_is_empty() -> None:
+    page = Page("https://a.example/", status_code=200, fetch_ms=0, headings=[{"level": 1}])
+    page.images = ("https://a.example/i",)  # type: ignore[assignment]
+    # The first is a field of the page, also while it is not known.
+    page.extra = {"title": "no", "price": None, "sizes": {2}}
+    record = record_of(page)
+    names = "url status_code depth fetch_ms headings images links price sizes"
+    known = known_of(page)
+    assert known == {name: record[name] for name in names.split()}
+    page.headings.append({"level": 2})
+    assert known["headings"] == [{"level": 1}]
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 def is_busy(crawler: Crawler, more: int) -> bool:
     """Whether as many requests are under way as may be, with ``more`` that are about to be."""
     downloader = crawler.engine.downloader
-    if more == 0:
-        return downloader.needs_backout()
     under_way = getattr(downloader, "under_way", len(downloader.active)) + more
     return downloader.needs_backout() or 0 < downloader.total_concurrency <= under_way
 

@@ -16,6 +16,7 @@ Stats: ``downloader/request_count``.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import signals
@@ -29,7 +30,7 @@ from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.engine import requests_in_engine
-from crawlproject.records import PAGE, kind_of, record_of
+from crawlproject.records import PAGE, kind_of, known_of, record_of
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -69,15 +70,21 @@ class LeaseGuard:
     def from_crawler(cls, crawler: Crawler) -> LeaseGuard:
         return cls(crawler)
 
+    @cached_property
+    def _frontier(self) -> Frontier:
+        # It is made after the downloader.
+        return frontier_of(self._crawler)
+
     def process_request(self, request: Request) -> None:
         lease = request.meta.get(LEASE)
         if lease is not None and lease.verdict is not None:
             raise Verdict(lease.verdict)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        if response.request is not None and LEASE in request.meta:
-            # A middleware may have got it by another request: what comes of it is ours.
-            response.request.meta[LEASE] = request.meta[LEASE]
+        got_by = response.request
+        # A middleware may have got it by another request: what comes of it is ours.
+        if got_by is not None and got_by is not request and LEASE in request.meta:
+            got_by.meta[LEASE] = request.meta[LEASE]
         return response
 
     def _started(self, request: Request) -> None:
@@ -92,7 +99,7 @@ class LeaseGuard:
         if lease is not None:
             moment = meta.get(FETCH_ENDED) or now()
             meta[FETCH_MS] = round((moment - meta[FETCH_STARTED]) * 1000)
-            frontier_of(self._crawler).landed(lease, moment)
+            self._frontier.landed(lease, moment)
 
 
 class LeaseMiddleware(BaseSpiderMiddleware):
@@ -104,7 +111,7 @@ class LeaseMiddleware(BaseSpiderMiddleware):
         crawler.signals.connect(self._spider_failed, signals.spider_error)
 
     def process_spider_input(self, response: Response) -> None:
-        lease = response.meta.get(LEASE)
+        lease = _lease_of(response)
         if lease is not None:
             lease.failed = False
 
@@ -123,15 +130,16 @@ class LeaseMiddleware(BaseSpiderMiddleware):
 
     def _item_scraped(self, item: Any, response: Response | Failure | None) -> None:
         lease = _lease_of(response)
-        kind, record = kind_of(item), record_of(item)
+        kind = kind_of(item)
         if lease is None or lease.is_ended:
             url = None if lease is None else lease.url
-            frontier_of(self.crawler).keep_item(kind, record, url)
-        else:
+            frontier_of(self.crawler).keep_item(kind, record_of(item), url)
+        elif kind == PAGE and item.url == lease.url and not _has_page(lease):
             # Not another page that the callback has made of it, nor a second one.
-            if kind == PAGE and record["url"] == lease.url and not _has_page(lease):
-                lease.content, lease.stored = item.content, item.stored
-            lease.records.append((kind, record))
+            lease.content, lease.stored = item.content, item.stored
+            lease.records.append((kind, known_of(item)))
+        else:
+            lease.records.append((kind, record_of(item)))
         if kind == PAGE:
             # The pipelines have seen it. Who keeps pages shall not keep their bodies.
             item.response = item.content = item.stored = item.own_text = None

@@ -161,8 +161,11 @@ class FrontierScheduler(BaseScheduler):
             return None
         if self._given == 0:
             self._out.end_complete()
-        # Questions are requests too, and the engine does not see them come.
-        while not is_busy(self._crawler, self._beginning) and self._has_share():
+        # Questions are requests too, and the engine, which has just seen that there is room,
+        # does not see them come.
+        while not (self._beginning and is_busy(self._crawler, self._beginning)) and (
+            self._has_share()
+        ):
             moment = now()
             lease = self._frontier.take(moment)
             if lease is None:

@@ -99,21 +99,26 @@ class _Scraping:
             await self._scrapys_way(result, request)
             return
         try:
-            output = await self._output(result, request)
+            output = self._output(result, request)
+            # A crawl spider's callbacks, and most others, are asynchronous generators.
+            if type(output) is not AsyncGeneratorType:
+                output = _iterated(await ensure_awaitable(output))
         except Exception:  # whatever a callback or a middleware raises, Scrapy reports
             self._report(request, result)
         else:
             await self._process(output, request, result)
 
-    async def _output(self, response: Response, request: Request) -> AsyncIterator[Any]:
+    def _output(self, response: Response, request: Request) -> Any:
         for look in self._look_at:
             try:
                 answer = look(response=response)
             except _InvalidOutput:
                 raise
             except Exception:  # it is for the errback
-                failure = Failure()  # type: ignore[no-untyped-call]
-                return _iterated(await self._scraper.call_spider_async(failure, request))
+                return self._scraper.call_spider_async(
+                    Failure(),  # type: ignore[no-untyped-call]
+                    request,
+                )
             if answer is not None:
                 raise _InvalidOutput(
                     f"{global_object_name(look)} must return None or raise an exception, "
@@ -135,7 +140,7 @@ class _Scraping:
                 ScrapyDeprecationWarning,
                 stacklevel=2,
             )
-        return _iterated(await ensure_awaitable(iterate_spider_output(output)))
+        return iterate_spider_output(output)
 
     async def _process(
         self, output: AsyncIterator[Any], request: Request, response: Response
@@ -148,7 +153,11 @@ class _Scraping:
             except Exception:  # as above
                 self._report(request, response)
                 return
-            await self._scraper._process_spidermw_output_async(one, response)
+            # As Scrapy does it, one call further on.
+            if isinstance(one, Request):
+                self._crawler.engine.crawl(one)
+            elif one is not None:
+                await self._scraper.start_itemproc_async(one, response=response)
 
     def _processed(self, one: Any, response: Response) -> Any:
         for of_request, of_item in self.processors:

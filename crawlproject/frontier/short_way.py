@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import suppress
+from types import coroutine
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 from scrapy.core.downloader import Downloader
 from scrapy.http import Response
-from scrapy.utils.asyncio import CallLaterResult, create_looping_call
+from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.log import logformatter_adapter
 from scrapy.utils.reactor import CallLaterOnce
 from twisted.python.failure import Failure
@@ -23,7 +23,7 @@ from twisted.python.failure import Failure
 from crawlproject.frontier.scraping import scrape_shortly
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Generator
 
     from scrapy.crawler import Crawler
 
@@ -48,13 +48,16 @@ def take_short_way(crawler: Crawler) -> None:
 class _NextCall(CallLaterOnce[None]):
     """The engine's next turn. Scrapy looks for the event loop each time, and imports what does."""
 
+    # It is cancelled, if need be, and nothing else.
+    _call: asyncio.TimerHandle | None  # type: ignore[assignment]
+
     def __init__(self, start: Callable[[], None]) -> None:
         super().__init__(start)
         self._loop = asyncio.get_running_loop()
 
     def schedule(self, delay: float = 0) -> None:
         if self._call is None:
-            self._call = CallLaterResult.from_asyncio(self._loop.call_later(delay, self))
+            self._call = self._loop.call_later(delay, self)
 
     def __call__(self) -> None:
         self._call = None
@@ -62,6 +65,12 @@ class _NextCall(CallLaterOnce[None]):
         for waiting in self._deferreds:
             self._loop.call_soon(waiting.callback, None)
         self._deferreds.clear()
+
+
+@coroutine
+def _next_turn() -> Generator[None, None, None]:
+    """Of the event loop: what ``asyncio.sleep(0)`` is, without the question how long."""
+    yield
 
 
 class _ShortWay:
@@ -73,12 +82,14 @@ class _ShortWay:
 
     def start(self) -> bool:
         """Whether there was a request to start."""
-        request = self._engine._slot.scheduler.next_request()
+        engine = self._engine
+        slot = engine._slot
+        request = slot.scheduler.next_request()
         if request is None:
-            self._engine.signals.send_catch_log(signals.scheduler_empty)
+            engine.signals.send_catch_log(signals.scheduler_empty)
             return False
-        self._engine._slot.add_request(request)
-        answer = self._engine.downloader.fetch_async(request)
+        slot.inprogress.add(request)
+        answer = engine.downloader.fetch_async(request)
         self._loop.create_task(self._carry_out(request, answer))
         return True
 
@@ -91,30 +102,32 @@ class _ShortWay:
                 self._engine.crawl(result)
             else:
                 # A host that waits for this answer alone is asked before it is read.
-                await asyncio.sleep(0)
+                await _next_turn()
                 await self._hand_over(result, request)
         except Exception:  # of a team's code or ours: it costs one request, as in Scrapy
             self._log_error("Error while handling downloader output")
         finally:
             # A spider may have given the same request twice.
-            with suppress(KeyError):
+            if request in slot.inprogress:
                 slot.remove_request(request)
             slot.nextcall.schedule()
 
     async def _received(
         self, request: Request, answer: Awaitable[Any]
     ) -> Response | Request | Failure:
+        # Apart: a failure holds the frames that it came through, with all that they read. If one
+        # of them held it, they would stay until the garbage is collected.
         try:
             result: Response | Request = await answer
-            if isinstance(result, Response):
+            if not isinstance(result, Request):
                 self._report(result, request)
-            elif not isinstance(result, Request):
-                raise TypeError(f"Expected a Response or a Request, got {result!r}")
         except (Exception, asyncio.CancelledError):
             return Failure()  # type: ignore[no-untyped-call]
         return result
 
-    def _report(self, response: Response, request: Request) -> None:
+    def _report(self, response: Any, request: Request) -> None:
+        if not isinstance(response, Response):
+            raise TypeError(f"Expected a Response or a Request, got {response!r}")
         if response.request is None:
             response.request = request
         spider = self._crawler.spider

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -29,7 +30,6 @@ from crawlproject.politeness.exchange import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from ssl import SSLContext
 
     from aiohttp.client_reqrep import ConnectionKey
@@ -82,17 +82,37 @@ class Get(NamedTuple):
     """A request that goes the short way."""
 
     url: str
-    origin: str
+    origin: _Origin
     head: bytes
     fields: Fields
 
 
-class _Origin(NamedTuple):
-    """How to get to a host, and what to call it."""
+class _Asked(NamedTuple):
+    """Headers, and what is written of them. No lines: they have to go the long way."""
+
+    headers: dict[bytes, list[bytes]]
+    fields: Fields
+    lines: bytes | None
+
+
+@dataclass(slots=True)
+class _Origin:
+    """How to get to a host, what to call it, and what it was asked last."""
 
     request: _Request
     key: ConnectionKey
     host: tuple[bytes, bytes]
+    asked: _Asked | None = None
+
+    def ask(self, headers: dict[bytes, list[bytes]]) -> _Asked:
+        # Nearly all requests to a host have the same.
+        if self.asked is None or self.asked.headers != headers:
+            # A copy: who adds a value adds it to the list that is there.
+            kept = {name: values.copy() for name, values in dict.items(headers)}
+            pairs = [(name, value) for name, values in kept.items() for value in values]
+            fields = (self.host, *pairs)
+            self.asked = _Asked(kept, fields, _lines(fields))
+        return self.asked
 
 
 class Client:
@@ -121,26 +141,25 @@ class Client:
     ) -> aiohttp.ClientResponse:
         return await self._session.request(method, url, **options)
 
-    def plain(self, url: str, headers: Iterable[tuple[bytes, list[bytes]]]) -> Get | None:
+    def plain(self, url: str, headers: dict[bytes, list[bytes]]) -> Get | None:
         """A GET of a URL that is sent as it is. None: it has to go the long way."""
         parts = _PLAIN_URL.fullmatch(url)
         if parts is None:
             return None
-        origin, path = parts.groups()
-        host = self._origin(origin).host
-        fields = (host, *[(name, value) for name, values in headers for value in values])
-        lines = _lines(fields)
+        origin = self._origin(parts[1])
+        _, fields, lines = origin.ask(headers)
         if lines is None:
             return None
-        return Get(url, origin, b"GET %b HTTP/1.1\r\n%b\r\n" % (path.encode(), lines), fields)
+        head = b"GET %b HTTP/1.1\r\n%b\r\n" % (parts[2].encode(), lines)
+        return Get(url, origin, head, fields)
 
     async def get(
         self, request: Get, seconds: float | None, most: int, hand_out: HandOut
     ) -> Answer | TimedResponse:
         """Its answer. aiohttp's, not yet read, where it is not as most are (``Exchange``)."""
-        if self._session.closed:
+        if self._connector.closed:
             raise RuntimeError("Session is closed")
-        origin = self._origin(request.origin)
+        origin = request.origin
         exchange = Exchange(self._loop, seconds, most, hand_out)
         connection = None
         try:
@@ -208,8 +227,6 @@ class Client:
         await self._session.close()
 
 
-# Most requests to a host have the same.
-@lru_cache(maxsize=_ORIGINS)
 def _lines(fields: Fields) -> bytes | None:
     # aiohttp has its errors for what would break a line, and its ways for other letters.
     joined = b"".join([name + value for name, value in fields])

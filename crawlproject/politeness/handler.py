@@ -118,7 +118,7 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         meta["download_latency"] = answer.began_at - began_at
         meta[ON_THE_WIRE] = Wire(answer.head.reason, plain.fields, answer.head.fields)
         meta[FETCH_ENDED] = answer.ended_at
-        return _response(request, answer)
+        return _response(request.url, answer)
 
     def _plain(self, request: Request) -> Get | None:
         """How to get it in the short way, if nobody wants more than that."""
@@ -132,10 +132,10 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
             or self._tls_verbose_logging
             or not _LONG_WAY.isdisjoint(headers)
             or not isinstance(heard, Signals)
-            or any(map(heard.is_heard, _PIECES))
+            or heard.is_heard(*_PIECES)
         ):
             return None
-        return self._session.plain(request.url, dict.items(headers))
+        return self._session.plain(request.url, headers)
 
     def _hand_out(self, waiting: asyncio.Future[Answer | None], answer: Answer) -> None:
         downloader = self.crawler.engine.downloader
@@ -190,13 +190,13 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         return headers
 
 
-def _response(request: Request, answer: Answer) -> Response:
+def _response(url: str, answer: Answer) -> Response:
     head, body = answer.head, answer.body
     headers = Headers()
     # As Headers keeps them, without its questions what type each of them is.
     dict.update(headers, head.headers)
-    response = _kind(headers, request.url, body)(
-        request.url,
+    response = _kind(headers, url, body)(
+        url,
         head.status,
         body=body,
         certificate=answer.certificate,

@@ -12,6 +12,7 @@ Meta keys read: ``lease``, ``turn``, ``fetch_started``. Stats: ``politeness/held
 from __future__ import annotations
 
 import logging
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -49,22 +50,26 @@ class Overload:
     def from_crawler(cls, crawler: Crawler) -> Overload:
         return cls(crawler, Patience.from_settings(crawler.settings))
 
+    @cached_property
+    def _frontier(self) -> Frontier:
+        # It is made after this.
+        return frontier_of(self._crawler)
+
     def _response_downloaded(self, response: Response, request: Request) -> None:
         meta = request.meta
         lease = meta.get(LEASE)
         host = meta.get(TURN) if lease is None else lease.host
         if host is None:
             return
-        frontier = frontier_of(self._crawler)
         # What was asked before the host was held is part of the same trouble.
         is_new = meta.get(FETCH_STARTED, 0.0) >= self._held_at.get(host, 0.0)
         if response.status in _TOO_MUCH:
-            self._hold(frontier, host, response, is_new=is_new)
+            self._hold(host, response, is_new=is_new)
         elif is_new and response.status < 500:
-            frontier.overloaded(host, again=False)
+            self._frontier.overloaded(host, again=False)
 
-    def _hold(self, frontier: Frontier, host: str, response: Response, *, is_new: bool) -> None:
-        moment = now()
+    def _hold(self, host: str, response: Response, *, is_new: bool) -> None:
+        frontier, moment = self._frontier, now()
         if not is_new:
             if asked := self._patience.asked(response, moment):
                 frontier.hold(host, moment + asked)

@@ -99,7 +99,7 @@ class RobotsGatekeeper:
 
     def verdict(self, lease: Lease) -> str | Awaitable[float | None] | None:
         url = _address(lease)
-        if not self._obey or not url.lower().startswith(("http:", "https:")):
+        if not self._obey or not url[:6].lower().startswith(("http:", "https:")):
             return None
         origin = _origin(url, lease)
         rules = self._known(origin, lease.host)

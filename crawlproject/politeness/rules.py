@@ -7,11 +7,14 @@ import math
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
+from scrapy.robotstxt import ProtegoRobotParser
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawlproject.politeness.excerpt import excerpt
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.crawler import Crawler
     from scrapy.robotstxt import RobotParser
 
@@ -28,7 +31,7 @@ _MOST_BYTES = 8 * 1024 * 1024
 class Rules:
     """What an origin allows until ``expires_at``; with an ``error`` it allows nothing."""
 
-    __slots__ = ("_parser", "_token", "error", "expires_at", "is_used", "size")
+    __slots__ = ("_allowed", "_parser", "_token", "error", "expires_at", "is_used", "size")
 
     def __init__(
         self,
@@ -39,6 +42,12 @@ class Rules:
         error: str | None = None,
     ) -> None:
         self._parser = parser
+        self._allowed: Callable[[str, str], bool] | None = None
+        if type(parser) is ProtegoRobotParser:
+            # Scrapy's own way there is a look whether it was given text.
+            self._allowed = parser.rp.can_fetch
+        elif parser is not None:
+            self._allowed = parser.allowed
         self._token = token
         self.expires_at = expires_at
         self.size = size
@@ -46,10 +55,10 @@ class Rules:
         self.is_used = False
 
     def allow(self, url: str) -> bool:
-        if self._parser is None:
+        if self._allowed is None:
             return self.error is None
         try:
-            return self._parser.allowed(url, self._token)
+            return self._allowed(url, self._token)
         except Exception as exception:
             # Whatever a site writes there must not open its doors, nor stop the crawl.
             logger.warning("robots.txt can't be applied to %s: %s", url, exception)

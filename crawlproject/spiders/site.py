@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request
@@ -146,7 +147,7 @@ class SiteSpider(CrawlSpider):
         assert isinstance(spider, cls)
         return spider
 
-    @property
+    @cached_property
     def frontier(self) -> Frontier:
         return frontier_of(self.crawler)
 

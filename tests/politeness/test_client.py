@@ -89,7 +89,7 @@ async def outcome(client: Client, url: str, *, short: bool) -> Any:
     try:
         answer: Answer | aiohttp.ClientResponse
         if short:
-            plain = client.plain(url, HEADERS.items())
+            plain = client.plain(url, HEADERS)
             assert plain is not None
             answer = await client.get(plain, SECONDS, 0, at_once)
             if isinstance(answer, Answer):
@@ -172,12 +172,36 @@ async def test_who_is_cancelled_leaves_no_connection_behind(site: SiteFactory) -
 @deferred_f_from_coro_f
 async def test_a_url_that_is_not_sent_as_it_is_goes_the_long_way(url: str) -> None:
     async with made_client() as client:
-        assert client.plain(url, []) is None
+        assert client.plain(url, {}) is None
 
 
 @pytest.mark.parametrize("value", [b"a\r\nX-Injected: b", b"a\nb", b"a\rb", b"\0", b"\xc3\xbc"])
 @deferred_f_from_coro_f
 async def test_so_does_a_header_that_is_more_than_a_line_of_plain_text(value: bytes) -> None:
     async with made_client() as client:
-        assert client.plain("http://site.test/", [(b"X-Value", [value])]) is None
-        assert client.plain("http://site.test/", [(b"X" + value, [b"v"])]) is None
+        assert client.plain("http://site.test/", {b"X-Value": [value]}) is None
+        assert client.plain("http://site.test/", {b"X" + value: [b"v"]}) is None
+
+
+@deferred_f_from_coro_f
+async def test_each_request_says_what_its_own_headers_are() -> None:
+    async with made_client() as client:
+        headers = {b"X-Two": [b"1"]}
+        heads = []
+        for host, value in (("a.test", b"2"), ("a.test", b"3"), ("b.test", b"4"), ("a.test", b"5")):
+            for _ in range(2):
+                plain = client.plain(f"http://{host}/", headers)
+                assert plain is not None
+                lines = [b"%b: %b\r\n" % field for field in plain.fields]
+                assert plain.head == b"GET / HTTP/1.1\r\n%b\r\n" % b"".join(lines)
+                heads.append(plain.fields)
+            # The same list, as a middleware adds to it.
+            headers[b"X-Two"].append(value)
+    said = [[value for _, value in fields] for fields in heads]
+    assert said[::2] == said[1::2]
+    assert said[::2] == [
+        [b"a.test", b"1"],
+        [b"a.test", b"1", b"2"],
+        [b"b.test", b"1", b"2", b"3"],
+        [b"a.test", b"1", b"2", b"3", b"4"],
+    ]

@@ -60,7 +60,7 @@ class Server:
 
 
 async def get(client: Client, url: str, *, seconds: float = 5, most: int = 0) -> Any:
-    plain = client.plain(url, [])
+    plain = client.plain(url, {})
     assert plain is not None
     return await client.get(plain, seconds, most, at_once)
 
