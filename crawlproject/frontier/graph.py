@@ -112,8 +112,9 @@ class LinkGraph(ABC):
         """``reason`` may name the rule too, after a colon."""
         word, _, rule = reason.partition(": ")
         self._move(entry, State.SKIPPED, word)
-        # A pattern may hold what no encoding can write.
-        entry.rule = encodable(rule) or None
+        if rule:
+            # A pattern may hold what no encoding can write.
+            entry.rule = encodable(rule)
 
     def _move(self, entry: Entry, state: State, reason: str | None = None) -> None:
         self._census.move(entry, state, reason)

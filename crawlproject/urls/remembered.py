@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from sys import intern
 from typing import TYPE_CHECKING
 
 from crawlproject.urls.canonical import NotCrawlable, origin_of, resolve
@@ -59,8 +60,11 @@ class Remembered:
         url = self._make(href, place.directory if is_anywhere or is_beside else place.base)
         if len(href) > _REMEMBERED_LENGTH or self._count >= _REMEMBERED:
             return url
-        if url is not None and len(url) > 2 * _REMEMBERED_LENGTH:
-            return url
+        if url is not None:
+            if len(url) > 2 * _REMEMBERED_LENGTH:
+                return url
+            # Each directory has its own way to write it: all of them share one text.
+            url = intern(url)
         if is_anywhere:
             place.anywhere[href] = url
             self._count += 1
