@@ -70,7 +70,8 @@ class LinkGraph(ABC):
 
     def _meet(self, candidate: Candidate, way: Way) -> Entry:
         entry = self._store.add(candidate.url, way)
-        self._keep_request(entry, candidate.request)
+        if candidate.request is not None:
+            self._keep_request(entry, candidate.request)
         reason = candidate.reason
         if reason in self._judges:
             reason = self._judges[reason](candidate.url)
