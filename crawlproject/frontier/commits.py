@@ -139,15 +139,18 @@ class Commits(Queues):
             children = store.expect(some)
             generation = store.generation
             is_current = True
-            for url, expected in zip(some, children, strict=True):
-                child = expected if is_current else store.get(url)
-                # What was new may have been met meanwhile, as when it is linked to twice.
-                if child is None and (child := store.cached(url)) is None:
-                    child = self._meet(Candidate(url, reasons.get(url)), step)
-                    store.flush_if_large()
-                    is_current = store.generation == generation
+            for url, child in zip(some, children, strict=True):
+                if child is None or not is_current:
+                    # What was new may have been met meanwhile, as when it is linked to twice.
+                    child = store.cached(url) if is_current else store.get(url)
+                    if child is None:
+                        child = self._meet(Candidate(url, reasons.get(url)), step)
+                        store.flush_if_large()
+                        is_current = store.generation == generation
+                        links.append(child.id << 1)
+                        continue
                 # Most links of a page lead where others have led before, and change nothing.
-                elif step < child.way or child.reason is not None or child.fewest_hops:
+                if step < child.way or child.reason is not None or child.fewest_hops:
                     self._offer_again(child, Candidate(url, reasons.get(url)), step)
                     is_current = store.generation == generation
                 links.append(child.id << 1)

@@ -70,7 +70,8 @@ class LinkGraph(ABC):
 
     def _meet(self, candidate: Candidate, way: Way) -> Entry:
         entry = self._store.add(candidate.url, way)
-        self._keep_request(entry, candidate.request)
+        if candidate.request is not None:
+            self._keep_request(entry, candidate.request)
         reason = candidate.reason
         if reason in self._judges:
             reason = self._judges[reason](candidate.url)
@@ -112,8 +113,9 @@ class LinkGraph(ABC):
         """``reason`` may name the rule too, after a colon."""
         word, _, rule = reason.partition(": ")
         self._move(entry, State.SKIPPED, word)
-        # A pattern may hold what no encoding can write.
-        entry.rule = encodable(rule) or None
+        if rule:
+            # A pattern may hold what no encoding can write.
+            entry.rule = encodable(rule)
 
     def _move(self, entry: Entry, state: State, reason: str | None = None) -> None:
         self._census.move(entry, state, reason)

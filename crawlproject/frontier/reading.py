@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # URLs by id that are kept while pages are read: links repeat.
 _URLS = 100_000
+# How many are read together: those that a page was the first to link to have ids in a row.
+_AT_ONCE = 16
 
 _LINK_BYTES = array("I").itemsize
 
@@ -55,8 +57,7 @@ class Answer(NamedTuple):
 class Reader:
     def __init__(self, database: sqlite3.Connection) -> None:
         self.database = database
-        self._urls = _Urls(database)
-        self.url_of = self._urls.__getitem__
+        self._url_of_link = _Urls(database).__getitem__
 
     def count_pages(self) -> int:
         (number,) = self.database.execute(
@@ -202,10 +203,10 @@ class Reader:
         return dict(rows)
 
     def links_of(self, packed: bytes) -> list[str]:
-        links = array("I")
-        links.frombytes(packed)
-        urls = self._urls
-        return [urls[link >> 1] for link in links]
+        return list(map(self._url_of_link, array("I", packed)))
+
+    def url_of(self, number: int) -> str:
+        return self._url_of_link(number << 1)
 
     def sources(self, node: Node) -> list[Node]:
         """The URLs that redirect to this one."""
@@ -253,18 +254,28 @@ class Reader:
 
 
 class _Urls(dict[int, str]):
-    """URLs by id, as far as they are asked for, and not too many of them."""
+    """URLs by what the links to them are in the store (``id << 1 | is_nofollow``), as far as they
+    are asked for, and not too many of them.
+    """
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
 
-    def __missing__(self, number: int) -> str:
-        row = self._database.execute("SELECT url FROM urls WHERE id = ?", (number,)).fetchone()
-        if row is None:
-            raise sqlite3.DatabaseError(f"no URL has the number {number}")
+    def __missing__(self, link: int) -> str:
+        number = link >> 1
         if len(self) >= _URLS:
             self.clear()
-        url = self[number] = str(row[0])
+        first = number - number % _AT_ONCE
+        self.update(
+            self._database.execute(
+                "SELECT id << 1, url FROM urls WHERE id BETWEEN ? AND ?",
+                (first, first + _AT_ONCE - 1),
+            )
+        )
+        url = self.get(number << 1)
+        if url is None:
+            raise sqlite3.DatabaseError(f"no URL has the number {number}")
+        self[link] = url
         return url
 
 

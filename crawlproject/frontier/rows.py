@@ -17,11 +17,13 @@ _WAITS: dict[int | None, Wait] = {None: Wait.NOTHING, **{int(wait): wait for wai
 
 # What every entry has, and what most have not.
 _PLAIN = ("state", "host", "depth", "hops", "referrer", "rank")
+_OF_SKIPPED = ("reason", "rule")
 _RARE = (
-    *("reason", "rule", "fetch_url", "verdict", "attempts", "bounces"),
+    *(*_OF_SKIPPED, "fetch_url", "verdict", "attempts", "bounces"),
     *("due", "waits", "target", "fewest_hops", "blocked", "request"),
 )
 _NOTHING_RARE = (None,) * len(_RARE)
+_NOTHING_ELSE = _NOTHING_RARE[len(_OF_SKIPPED) :]
 
 SELECT = f"""
     SELECT u.id, u.url, r.url, u.{", u.".join(_PLAIN + _RARE)}
@@ -40,21 +42,25 @@ def _update(rare: str) -> str:
 
 _INSERT = _insert(*_PLAIN, *_RARE, "id", "fingerprint", "url")
 _INSERT_PLAIN = _insert(*_PLAIN, "id", "fingerprint", "url")
+_INSERT_SKIPPED = _insert(*_PLAIN, *_OF_SKIPPED, "id", "fingerprint", "url")
 _UPDATE = _update("?")
 _UPDATE_PLAIN = _update("NULL")
 
 
 def insert(database: sqlite3.Connection, entries: Iterable[tuple[Entry, int]]) -> None:
     """Write new entries, each with the fingerprint of its URL."""
-    plain, others = [], []
+    plain, skipped, others = [], [], []
     for entry, mark in entries:
         rare = _rare(entry)
         # Python's sqlite3 takes longer to bind a None than a number.
         if rare == _NOTHING_RARE:
             plain.append((*_plain(entry), entry.id, mark, entry.url))
+        elif rare[len(_OF_SKIPPED) :] == _NOTHING_ELSE:
+            skipped.append((*_plain(entry), *rare[: len(_OF_SKIPPED)], entry.id, mark, entry.url))
         else:
             others.append((*_plain(entry), *rare, entry.id, mark, entry.url))
     database.executemany(_INSERT_PLAIN, plain)
+    database.executemany(_INSERT_SKIPPED, skipped)
     database.executemany(_INSERT, others)
 
 

@@ -107,8 +107,7 @@ class Store:
                 else:
                     entries[place] = known
                     self._keep(known)
-        if missing:
-            self._look_up([urls[place] for place in missing])
+        if missing and self._look_up([urls[place] for place in missing]):
             for place in missing:
                 entries[place] = self.cached(urls[place])
         return entries
@@ -355,8 +354,8 @@ class Store:
             self._old_ids, self._young_ids = self._young_ids, {}
             self.generation += 1
 
-    def _look_up(self, urls: list[str]) -> None:
-        """Take what is known of some URLs into the cache."""
+    def _look_up(self, urls: list[str]) -> bool:
+        """Take what is known of some URLs into the cache. Whether anything is."""
         absent = {url: mark for url in urls if (mark := self._absent.get(url)) is not None}
         candidates = {}
         for url in urls:
@@ -373,7 +372,9 @@ class Store:
                 # Another URL may have the same fingerprint.
                 if absent.pop(row[1], None) is not None:
                     self._keep(entry_from(row))
+        is_known = len(absent) < len(urls)
         self._absent = absent
+        return is_known
 
     def _entry(self, row: tuple[Any, ...]) -> Entry:
         """The one object for a row: what is in memory may be newer."""

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 def growing(page: str, links: Collection[str]) -> set[str]:
     """Which of the links of a page, all canonical, only make its path longer."""
     found: set[str] = set()
-    # To search all of them at once takes a third of the time.
-    text = "\n".join(links)
+    text = ""
     for directory in _directories(page):
-        names = _last_names(directory)
-        if not names:
+        # Two names, behind the three slashes in front of a path.
+        if directory.count("/") < 5 or not (names := _last_names(directory)):
             continue
-        again = f"{directory}{names[0]}"
-        if again not in text:
+        # To search all of them at once takes a third of the time.
+        text = text or "\n".join(links)
+        if f"{directory}{names[0]}" not in text:
             continue
         below = [link for link in links if link.startswith(directory)]
         paths = [link[len(directory) :].partition("?")[0] for link in below]

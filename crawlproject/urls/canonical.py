@@ -77,6 +77,11 @@ _ODD_IN_QUERY = re.compile(r"%(?:[0-9A-Fa-f]{2})?|[^A-Za-z0-9\-._~!$&()*+,;=:@/?
 _PATH_PARAM = re.compile(r";([^;/=]*)=[^;/]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SCHEME = re.compile(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.-]*):").match
+# Where a relative URL starts, and names on from there in which nothing can be spelled otherwise.
+_NAME = "[A-Za-z0-9_~-][A-Za-z0-9._~-]*+"
+_PLAIN_NAMES = re.compile(rf"(/|\.\./|)({_NAME}(?:/{_NAME})*+/?)").fullmatch
+# Pages of one directory have the same, and often come together.
+_STARTS = 256
 
 
 def _spellings() -> dict[str, str]:
@@ -169,9 +174,15 @@ class Canonicalizer:
         self._tracking_prefixes = tuple(name[:-1] for name in names if name.endswith("*"))
         self._tracking_names = frozenset(name for name in names if not name.endswith("*"))
         self.join_schemes = join_schemes
+        self._start = lru_cache(maxsize=_STARTS)(self._find_start)
 
     def __call__(self, url: str, base: str | None = None) -> str:
         """The canonical form of url, read relative to base. Raises NotCrawlable."""
+        if base is not None and (plain := _PLAIN_NAMES(url)):
+            # What most links are, in a third of the time.
+            start, names = plain.groups()
+            if (found := self._start(start, base)) is not None:
+                return found + names
         location, query = resolve(url, base), ""
         if "#" in location:
             location, _, _ = location.partition("#")
@@ -184,6 +195,12 @@ class Canonicalizer:
         if query and (query := self._query(query)):
             return f"{location}?{query}"
         return location
+
+    def _find_start(self, start: str, base: str) -> str | None:
+        try:
+            return self(start or ".", base)
+        except NotCrawlable:
+            return None
 
     def _location(self, url: str, location: str) -> str:
         scheme, _, rest = location.partition("://")

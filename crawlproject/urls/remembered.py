@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from sys import intern
 from typing import TYPE_CHECKING
 
 from crawlproject.urls.canonical import NotCrawlable, origin_of, resolve
@@ -41,7 +42,8 @@ class Remembered:
             self._places.clear()
             self._count = 0
         origin, directory = _origin_and_directory(base)
-        return Place(self, base, self._known(origin), self._known(directory))
+        known = self._known(origin), self._known(directory)
+        return Place(self, base, directory or base, *known)
 
     def _known(self, place: str) -> dict[str, str | None]:
         found = self._places.get(place)
@@ -52,16 +54,21 @@ class Remembered:
         return found
 
     def learn(self, href: str, place: Place) -> str | None:
-        url = self._make(href, place.base)
+        is_anywhere = href.startswith(_ANYWHERE)
+        is_beside = not is_anywhere and _BESIDE(href) is not None
+        # Others depend on the whole base.
+        url = self._make(href, place.directory if is_anywhere or is_beside else place.base)
         if len(href) > _REMEMBERED_LENGTH or self._count >= _REMEMBERED:
             return url
-        if url is not None and len(url) > 2 * _REMEMBERED_LENGTH:
-            return url
-        # Others depend on the whole base.
-        if href.startswith(_ANYWHERE):
+        if url is not None:
+            if len(url) > 2 * _REMEMBERED_LENGTH:
+                return url
+            # Each directory has its own way to write it: all of them share one text.
+            url = intern(url)
+        if is_anywhere:
             place.anywhere[href] = url
             self._count += 1
-        elif _BESIDE(href):
+        elif is_beside:
             place.beside[href] = url
             self._count += 1
         return url
@@ -70,17 +77,19 @@ class Remembered:
 class Place:
     """What is remembered for the pages of one origin, and of one directory."""
 
-    __slots__ = ("_remembered", "anywhere", "base", "beside")
+    __slots__ = ("_remembered", "anywhere", "base", "beside", "directory")
 
     def __init__(
         self,
         remembered: Remembered,
         base: str,
+        directory: str,
         anywhere: dict[str, str | None],
         beside: dict[str, str | None],
     ) -> None:
         self._remembered = remembered
         self.base = base
+        self.directory = directory
         self.anywhere = anywhere
         self.beside = beside
 

@@ -292,6 +292,35 @@ def test_canonical_url_is_its_own_canonical_url(
     assert host_of(canonical)
 
 
+NAMES = st.text("aZ09_~-.", min_size=1, max_size=3)
+PLAIN_PATHS = st.builds(
+    "{}{}{}".format,
+    st.sampled_from(["", "/", "../"]),
+    st.lists(NAMES, min_size=1, max_size=4).map("/".join),
+    st.sampled_from(["", "/"]),
+)
+
+
+@settings(deadline=None, derandomize=True)
+@given(PLAIN_PATHS, URLS | st.builds(f"{SITE}{{}}".format, NASTY), CANONICALIZERS)
+def test_plain_path_is_read_as_any_other_url(
+    url: str, base: str, canonicalizer: Canonicalizer
+) -> None:
+    try:
+        absolute = resolve(url, base)
+    except NotCrawlable:
+        with pytest.raises(NotCrawlable):
+            canonicalizer(url, base)
+        return
+    try:
+        expected = canonicalizer(absolute)
+    except NotCrawlable:
+        with pytest.raises(NotCrawlable):
+            canonicalizer(url, base)
+    else:
+        assert canonicalizer(url, base) == expected
+
+
 @settings(deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), max_size=8))
 def test_order_between_names_does_not_count_and_within_a_name_does(
