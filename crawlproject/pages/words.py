@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category
 
 import numpy as np
@@ -62,18 +62,41 @@ class Words:
     __slots__ = ("_pieces", "count")
 
     def __init__(self, text: str) -> None:
-        self._pieces = [_by_bytes(piece) or _by_units(piece) for piece in _pieces(text)]
-        self.count = sum(int(np.count_nonzero(begins)) for _, begins in self._pieces)
+        # As bytes, if they are Western.
+        self._pieces: list[bytes | _Units] = []
+        self.count = 0
+        for piece in _pieces(text):
+            western = _western(piece)
+            if western is not None:
+                self._pieces.append(western)
+                self.count += _count(western)
+            else:
+                units = _by_units(piece)
+                self._pieces.append(units)
+                self.count += int(np.count_nonzero(units.begins))
 
     @property
     def size(self) -> int:
         """Bytes that they take."""
-        return sum(found.nbytes + begins.nbytes for found, begins in self._pieces)
+        return sum(
+            len(piece) if isinstance(piece, bytes) else piece.found.nbytes + piece.begins.nbytes
+            for piece in self._pieces
+        )
 
     def hashes(self) -> Hashes:
         """A number for each word, in the order of the text. Equal words have equal numbers."""
-        hashes = [_hashes(found, begins) for found, begins in self._pieces]
+        hashes = [
+            _hashes(_by_bytes(piece) if isinstance(piece, bytes) else piece)
+            for piece in self._pieces
+        ]
         return hashes[0] if len(hashes) == 1 else np.concatenate(hashes)
+
+
+class _Units(NamedTuple):
+    """Each character in lower case, 0 for one in no word, and where words begin."""
+
+    found: NDArray[np.uint8 | np.uint16]
+    begins: NDArray[np.bool_]
 
 
 class _Last:
@@ -105,7 +128,8 @@ def _pieces(text: str) -> list[str]:
     return pieces
 
 
-def _hashes(found: NDArray[np.uint8 | np.uint16], begins: NDArray[np.bool_]) -> Hashes:
+def _hashes(units: _Units) -> Hashes:
+    found, begins = units
     starts = begins.nonzero()[0]
     if not len(starts):
         return np.empty(0, np.uint32)
@@ -117,27 +141,38 @@ def _hashes(found: NDArray[np.uint8 | np.uint16], begins: NDArray[np.bool_]) -> 
     return hashes
 
 
-def _by_bytes(text: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_]] | None:
-    """Each character in lower case, 0 for one in no word, and where words begin.
-
-    None: there are other letters than Western ones.
-    """
+def _western(text: str) -> bytes | None:
+    """A byte for each character. None: there are other letters than Western ones."""
     data = text.encode("latin-1", "replace")
     if not text.isascii():
         # Others have become question marks. Most are signs, as dashes are, and in no word either.
-        others = (np.frombuffer(data, np.uint8) == ord("?")).nonzero()[0]
-        if _FEW * len(others) > len(text):
+        if _FEW * data.count(b"?") > len(data):
             return None
-        if any(map(_is_in_words, {*map(text.__getitem__, others.tolist())})):
+        others = set()
+        place = data.find(b"?")
+        while place >= 0:
+            others.add(text[place])
+            place = data.find(b"?", place + 1)
+        if any(map(_is_in_words, others)):
             return None
-    found = np.frombuffer(data.translate(_lowered()), np.uint8)
+    return data
+
+
+def _count(western: bytes) -> int:
+    kinds = western.translate(_kinds())
+    units = np.frombuffer(kinds, np.uint8)
+    # A word begins where there was none before.
+    return kinds.startswith(b"x") + int(np.count_nonzero(units[1:] > units[:-1]))
+
+
+def _by_bytes(western: bytes) -> _Units:
+    found = np.frombuffer(western.translate(_lowered()), np.uint8)
     begins = found != 0
     begins[1:] &= found[:-1] == 0
-    return found, begins
+    return _Units(found, begins)
 
 
-def _by_units(text: str) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
-    """The same of any text, by its units in UTF-16."""
+def _by_units(text: str) -> _Units:
     lowered, singles = _tables()
     units = np.frombuffer(text.encode(_UTF16, "replace"), np.uint16)
     found = lowered.take(units)
@@ -147,12 +182,18 @@ def _by_units(text: str) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
     # A character that is a word begins one, and so does what comes behind it.
     begins[1:] |= (found[1:] != 0) & (alone[1:] | alone[:-1])
     begins &= (units < _SECOND_HALVES[0]) | (units > _SECOND_HALVES[1])
-    return found, begins
+    return _Units(found, begins)
 
 
 def _is_in_words(character: str) -> bool:
     # What is beyond the first 65,536 characters is a word, whatever it is.
     return ord(character) >> 16 > 0 or category(character) in _WORD_CATEGORIES
+
+
+@cache
+def _kinds() -> bytes:
+    """A letter for one that is in words, else a space."""
+    return bytes(ord("x") if code else ord(" ") for code in _lowered())
 
 
 @cache
