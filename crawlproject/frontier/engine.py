@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from types import coroutine
 from typing import TYPE_CHECKING
 
 from scrapy.utils.defer import _schedule_coro
 
 if TYPE_CHECKING:
-    from collections.abc import Set
+    from collections.abc import Generator, Set
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -52,8 +53,16 @@ def wake(crawler: Crawler) -> None:
         slot.nextcall.schedule()
 
 
-def is_rushed(crawler: Crawler) -> bool:
-    """Whether there are hosts to be asked now, or sooner than a page would be read."""
+def is_rushed(crawler: Crawler, pages: int = 1) -> bool:
+    """Whether there are hosts to be asked now, or sooner than so many pages would be read."""
     engine = crawler.engine
     has_more = getattr(engine.scheduler, "has_more", None)
-    return has_more is not None and has_more() and not engine.paused and not engine.needs_backout()
+    if has_more is None or not has_more(pages):
+        return False
+    return not engine.paused and not engine.needs_backout()
+
+
+@coroutine
+def next_turn() -> Generator[None, None, None]:
+    """Of the event loop: what ``asyncio.sleep(0)`` is, without the question how long."""
+    yield

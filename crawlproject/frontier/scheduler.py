@@ -181,9 +181,11 @@ class FrontierScheduler(BaseScheduler):
                 self._ask(lease, verdict)
         return None
 
-    def has_more(self) -> bool:
-        """Whether there are leases to be given out now, or very soon."""
-        return self._has_more or (self._alarm is not None and self._alarm[0] < now() + _SOON)
+    def has_more(self, pages: int = 1) -> bool:
+        """Whether there are leases to be given out now, or before so many pages would be read."""
+        return self._has_more or (
+            self._alarm is not None and self._alarm[0] < now() + _SOON * pages
+        )
 
     def _has_share(self) -> bool:
         """Whether more may be given out in this turn of the event loop.

