@@ -69,7 +69,7 @@ def test_a_crawl_on_a_full_disk_says_so_and_goes_on_when_there_is_room(
     server = site({"generated": {"kind": "mesh", "pages": pages, "links": 40}})
     output = tmp_path / "sitemap.json"
     output.write_text("of yesterday")
-    options = ("-a", f"seed={server.url()}", "-O", str(output))
+    options = ("-a", f"seed={server.url()}", "-O", str(output), "-s", "FRONTIER_COMMIT_PAGES=10")
     done = Command(tmp_path, *options, before=small_files).run()
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
