@@ -17,6 +17,7 @@ from crawlproject import crawl_pages
 from crawlproject.errors import BadArgument
 from tests.browser import descendants, is_alive, needs_browser
 from tests.crawling import command_environment, scrapy
+from tests.exports.test_pages_warc import read
 from tests.killing import CrawlProcess
 from tests.render.test_rendering import SHELL, SHOP, page
 
@@ -79,6 +80,24 @@ def test_a_killed_crawl_leaves_no_browser_behind_and_goes_on(
         "/tulips/red": "Red tulips",
     }
     assert all(page["rendered"] for page in pages)
+
+
+def test_after_a_kill_rendered_pages_are_in_the_archive_as_they_were_sent(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site(WAITING)
+    options = ("-a", f"seed={server.url()}", "-a", "render=auto", "-O", "pages.warc.gz")
+    with CrawlProcess(tmp_path, *options) as crawl:
+        crawl.until(asks_for(server, "/api/"))
+        crawl.kill()
+    with CrawlProcess(tmp_path, *options) as crawl:
+        assert crawl.finish() == 0, crawl.errors()
+    entries = read(tmp_path / "pages.warc.gz")
+    answers = [entry for entry in entries if entry.kind in {"response", "revisit"}]
+    paths = ("/", "/tulips", "/tulips/red")
+    assert sorted(str(entry.url) for entry in answers) == [server.url(path) for path in paths]
+    (shell,) = [entry for entry in answers if entry.url == server.url()]
+    assert shell.body == SHELL.encode()
 
 
 @pytest.mark.parametrize("times", [1, 2])
