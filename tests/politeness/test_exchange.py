@@ -5,21 +5,16 @@ from __future__ import annotations
 import asyncio
 import gc
 import ssl
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from aiohttp import TCPConnector
 from aiohttp.abc import AbstractResolver
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.politeness.client import Client
 from crawlproject.politeness.exchange import Answer
+from tests.certificates import self_signed
 from tests.politeness.test_client import OK, SSL, at_once, made_client, outcome
 from tests.politeness.test_handler import serving
 
@@ -192,27 +187,6 @@ async def test_a_connection_that_its_server_ends_is_not_used_again() -> None:
         for _ in range(2):
             assert (await get(client, url)).body == b"hi"
     assert server.connections == 2
-
-
-def self_signed(folder: Path) -> tuple[Path, bytes]:
-    """A file with a key and its certificate; and the certificate."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "site.test")])
-    today = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(today - timedelta(days=1))
-        .not_valid_after(today + timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    path = folder / "site.pem"
-    path.write_bytes(secret + certificate.public_bytes(Encoding.PEM))
-    return path, certificate.public_bytes(Encoding.DER)
 
 
 @deferred_f_from_coro_f

@@ -8,18 +8,14 @@ import threading
 import tracemalloc
 from base64 import b64encode
 from collections import Counter
-from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from tests.certificates import self_signed
 from tests.crawling import crawl_site
 
 if TYPE_CHECKING:
@@ -163,29 +159,7 @@ class _Secure(BaseHTTPRequestHandler):
 @pytest.fixture
 def untrusted(tmp_path: Path) -> Iterator[str]:
     """A server whose certificate nobody vouches for."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    pem = tmp_path / "server.pem"
-    pem.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-        + certificate.public_bytes(serialization.Encoding.PEM)
-    )
+    pem, _ = self_signed(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(pem)
     server = HTTPServer(("127.0.0.1", 0), _Secure)
