@@ -179,11 +179,17 @@ class Protocol(ResponseHandler):
             body = self._chunks.read(come)
             if len(come) > head.end + self._most:
                 raise Odd
-            return body
-        size = len(come) - head.end
-        if head.length > self._most or size > head.length:
-            raise Odd
-        return bytes(come[head.end :]) if size == head.length else None
+            end = self._chunks.end
+        else:
+            if head.length > self._most:
+                raise Odd
+            end = head.end + head.length
+            body = bytes(come[head.end : end]) if len(come) >= end else None
+        if body is not None and len(come) > end:
+            # As browsers do, however many pieces it came in: the answer stands. What the server
+            # says behind it answers nothing, nor does what it says next.
+            self.force_close()
+        return body
 
     def _hand_out(self, body: bytes) -> None:
         exchange, head, began_at = self._exchange, self._head, self._began_at
