@@ -207,6 +207,9 @@ class Protocol(ResponseHandler):
         exchange, come = self._exchange, self._come
         assert exchange is not None
         self._forget()
+        if exchange.answer.done():
+            # Time is up: nobody reads it, and a parser would keep it until garbage is collected.
+            return
         self.set_response_params(
             timer=exchange,
             read_until_eof=True,
@@ -217,8 +220,7 @@ class Protocol(ResponseHandler):
         )
         if come:
             super().data_received(bytes(come))
-        if not exchange.answer.done():
-            exchange.answer.set_result(None)
+        exchange.answer.set_result(None)
 
     def _forget(self) -> None:
         self._exchange = self._head = self._chunks = None

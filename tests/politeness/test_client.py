@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ssl
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -193,6 +194,25 @@ async def test_who_is_cancelled_leaves_no_connection_behind(site: SiteFactory) -
             async with asyncio.timeout(0.2):
                 await outcome(client, server.url("/hang"), short=True)
     assert server.paths() == ["/hang"]
+
+
+@pytest.mark.parametrize("path", ["/hang", "/stall"])
+@deferred_f_from_coro_f
+async def test_nothing_is_kept_of_a_request_whose_time_is_up(site: SiteFactory, path: str) -> None:
+    server = site({"pages": PAGES})
+    gc.collect()
+    gc.disable()
+    try:
+        async with made_client() as client:
+            kind, _ = await outcome(client, server.url(path), short=True)
+            # Its connection is lost in a later turn of the loop.
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            kept = [one for one in gc.get_objects() if isinstance(one, Exchange | Protocol)]
+    finally:
+        gc.enable()
+    assert issubclass(kind, TimeoutError)
+    assert kept == []
 
 
 @pytest.mark.parametrize(
