@@ -98,8 +98,8 @@ class Chunks:
 
     def __init__(self, start: int) -> None:
         self._parts: list[bytes] = []
-        # Where the next chunk begins.
-        self._place = start
+        # Where the next chunk begins, and what is behind a body that is complete.
+        self._place = self.end = start
 
     def read(self, data: bytes | bytearray) -> bytes | None:
         """The body that is complete with this; None: more has to come. May raise Odd.
@@ -114,8 +114,7 @@ class Chunks:
             if len(rest) < 2:
                 return None
             if not size:
-                if len(data) > start + 2:
-                    raise Odd
+                self.end = start + 2
                 return b"".join(self._parts)
             self._parts.append(bytes(data[start : start + size]))
             self._place = start + size + 2

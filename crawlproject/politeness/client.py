@@ -173,6 +173,8 @@ class Client:
                 return await self._go_on(request, connection, exchange)
         except BaseException as error:
             exchange.stop_the_clock()
+            # It holds the error, which holds this frame.
+            del exchange
             if connection is not None:
                 connection.close()
             if not isinstance(error, OSError) or isinstance(

@@ -179,11 +179,17 @@ class Protocol(ResponseHandler):
             body = self._chunks.read(come)
             if len(come) > head.end + self._most:
                 raise Odd
-            return body
-        size = len(come) - head.end
-        if head.length > self._most or size > head.length:
-            raise Odd
-        return bytes(come[head.end :]) if size == head.length else None
+            end = self._chunks.end
+        else:
+            if head.length > self._most:
+                raise Odd
+            end = head.end + head.length
+            body = bytes(come[head.end : end]) if len(come) >= end else None
+        if body is not None and len(come) > end:
+            # As browsers do, however many pieces it came in: the answer stands. What the server
+            # says behind it answers nothing, nor does what it says next.
+            self.force_close()
+        return body
 
     def _hand_out(self, body: bytes) -> None:
         exchange, head, began_at = self._exchange, self._head, self._began_at
@@ -201,6 +207,9 @@ class Protocol(ResponseHandler):
         exchange, come = self._exchange, self._come
         assert exchange is not None
         self._forget()
+        if exchange.answer.done():
+            # Time is up: nobody reads it, and a parser would keep it until garbage is collected.
+            return
         self.set_response_params(
             timer=exchange,
             read_until_eof=True,
@@ -211,8 +220,7 @@ class Protocol(ResponseHandler):
         )
         if come:
             super().data_received(bytes(come))
-        if not exchange.answer.done():
-            exchange.answer.set_result(None)
+        exchange.answer.set_result(None)
 
     def _forget(self) -> None:
         self._exchange = self._head = self._chunks = None

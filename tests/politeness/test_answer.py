@@ -46,15 +46,19 @@ def parsed(data: bytes) -> Any:
 
 
 def read(data: bytes) -> Any:
-    """The same of ours, or None for what is left to the parser."""
+    """The same of ours. None for what is left to the parser, and where there is more than an
+    answer, which the parser refuses if it all comes at once.
+    """
     head = read_head(data)
     if head is None:
         return None
     if head.length is None:
+        chunks = Chunks(head.end)
         try:
-            return head, Chunks(head.end).read(data)
+            body = chunks.read(data)
         except Odd:
             return None
+        return None if body is not None and len(data) > chunks.end else (head, body)
     body = data[head.end :]
     return None if len(body) > head.length else (head, body if len(body) == head.length else None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ssl
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ import yarl
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.politeness.client import Client
-from crawlproject.politeness.exchange import Answer
+from crawlproject.politeness.exchange import Answer, Exchange, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -54,7 +55,6 @@ PAGES: dict[str, dict[str, Any]] = {
     "/bare-ends-of-lines": {
         "raw": f"HTTP/1.1 200 OK\r\n{CLOSE}Transfer-Encoding: chunked\r\n\r\n2\nhi\n0\n\n"
     },
-    "/two-at-once": {"raw": OK + OK},
     "/many-headers": {"raw": "HTTP/1.1 200 OK\r\n" + "X: y\r\n" * 2_000 + "\r\n"},
     "/drop": {"drop": True},
     "/hang": {"hang": True},
@@ -131,6 +131,41 @@ async def test_the_answers_and_the_errors_are_the_same(site: SiteFactory, path: 
     assert "Accept" not in headers[0]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+    ],
+)
+@pytest.mark.parametrize("more", ["", "!", "\r\n", "<!-- stored in a cache -->", OK])
+@pytest.mark.parametrize("cut", [0, 1, 2])
+@deferred_f_from_coro_f
+async def test_what_is_behind_an_answer_costs_a_connection_and_nothing_else(
+    site: SiteFactory, answer: str, more: str, cut: int
+) -> None:
+    server = site({"pages": PAGES})
+    async with made_client() as client:
+        plain = client.plain(server.url("/hang"), {})
+        assert plain is not None
+        connection = await client._connector.connect(
+            plain.origin.request, [], aiohttp.ClientTimeout()
+        )
+        protocol = connection.protocol
+        assert isinstance(protocol, Protocol)
+        exchange = Exchange(asyncio.get_running_loop(), SECONDS, 0, asyncio.Future.set_result)
+        exchange.begin(connection, plain.head)
+        # The server is silent: these are the pieces of its answer.
+        data, end = (answer + more).encode(), len(answer) - cut
+        pieces = [data[:end], data[end:]] if cut else [data]
+        for piece in pieces:
+            protocol.data_received(piece)
+        received = await exchange.answer
+        assert received is not None
+        assert received.body == b"hi"
+        assert protocol.is_connected() == (not more)
+
+
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "http://no.such.host.invalid/"])
 @deferred_f_from_coro_f
 async def test_so_are_hosts_that_are_not_there(url: str) -> None:
@@ -159,6 +194,25 @@ async def test_who_is_cancelled_leaves_no_connection_behind(site: SiteFactory) -
             async with asyncio.timeout(0.2):
                 await outcome(client, server.url("/hang"), short=True)
     assert server.paths() == ["/hang"]
+
+
+@pytest.mark.parametrize("path", ["/hang", "/stall"])
+@deferred_f_from_coro_f
+async def test_nothing_is_kept_of_a_request_whose_time_is_up(site: SiteFactory, path: str) -> None:
+    server = site({"pages": PAGES})
+    gc.collect()
+    gc.disable()
+    try:
+        async with made_client() as client:
+            kind, _ = await outcome(client, server.url(path), short=True)
+            # Its connection is lost in a later turn of the loop.
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            kept = [one for one in gc.get_objects() if isinstance(one, Exchange | Protocol)]
+    finally:
+        gc.enable()
+    assert issubclass(kind, TimeoutError)
+    assert kept == []
 
 
 @pytest.mark.parametrize(
