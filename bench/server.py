@@ -164,6 +164,7 @@ def _answers(process: subprocess.Popen[str], port: int, root: Path) -> bool:
             pass
         finally:
             connection.close()
+        # It does not listen yet, and nothing tells when it does.
         time.sleep(0.02)
     return False
 

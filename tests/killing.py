@@ -11,16 +11,13 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Self
 
 from tests.crawling import command_environment
+from tests.waiting import PATIENCE, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tests.site.fixture import Site
-
-
-# What a test waits for comes, or the test fails; no test passes because of it.
-_PATIENCE = 30.0
 
 
 def _start(
@@ -67,12 +64,16 @@ class Command:
     ) -> None:
         """Run the command, and kill it when so many paths were asked for, or somewhat later."""
         process = self.start()
-        deadline = time.monotonic() + _PATIENCE
+
+        def is_time() -> bool:
+            if len(set(server.paths()[since:])) >= paths:
+                return True
+            assert process.poll() is None, "the crawl ended before it could be killed"
+            return False
+
         try:
-            while len(set(server.paths()[since:])) < paths:
-                assert process.poll() is None, "the crawl ended before it could be killed"
-                assert time.monotonic() < deadline, f"{paths} paths were never asked for"
-                time.sleep(0.01)
+            wait_for(is_time)
+            # Anywhere in what a page goes through.
             time.sleep(later)
         finally:
             kill(process)
@@ -116,11 +117,14 @@ class CrawlProcess:
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait for something to happen while the crawl runs."""
-        deadline = time.monotonic() + _PATIENCE
-        while not condition():
+
+        def has_happened() -> bool:
+            if condition():
+                return True
             assert self._process.poll() is None, f"the crawl ended: {self.errors()}"
-            assert time.monotonic() < deadline, f"nothing happened: {self.errors()}"
-            time.sleep(0.01)
+            return False
+
+        wait_for(has_happened)
 
     def until_said(self, words: str) -> None:
         """Wait for a line in its log."""
@@ -130,7 +134,7 @@ class CrawlProcess:
         kill(self._process)
 
     def finish(self) -> int:
-        return self._process.wait(_PATIENCE)
+        return self._process.wait(PATIENCE)
 
     def errors(self) -> str:
         return self._errors.read_text()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-import time
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ import pytest
 from tests.crawling import scrapy
 from tests.killing import Command, kill
 from tests.test_docs import crawl, examples
+from tests.waiting import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -118,10 +118,7 @@ def test_what_was_not_posted_when_a_crawl_is_killed_is_posted_by_the_next_run(
     # All pages of a batch, and the seed alone.
     crawling = Command(tmp_path, *options, "-s", "ACME_BATCH_SECONDS=0.2")
     process = crawling.start()
-    deadline = time.monotonic() + 30
-    while len(target.batches) < 3:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for(lambda: len(target.batches) >= 3)
     kill(process)
     assert crawling.run().returncode == 0
     assert set(target.urls()) == {server.url("/"), *(server.url(f"/{n}") for n in range(30))}

@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 _INTERRUPTED = 130
 
 
-class Inquiry:
+class Inquiry(ABC):
     """Comes before ScrapyCommand among a command's bases.
 
     It is none itself: Scrapy takes every command class in this folder for a command.
@@ -46,9 +47,9 @@ class Inquiry:
     exitcode = 0
     settings: Settings | None
 
+    @abstractmethod
     def answer(self, operands: list[str], folder: Path, opts: argparse.Namespace) -> int:
         """Answer on standard output; the exit status."""
-        raise NotImplementedError
 
     def syntax(self) -> str:
         return " ".join((*self.operands, "CRAWLDIR", "[options]"))

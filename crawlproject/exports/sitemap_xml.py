@@ -2,10 +2,10 @@
 
 In it: the pages a search engine should know. They answered 200 with HTML, without error,
 do not ask to be left out (noindex), do not name another page as the canonical one, do not have
-the body of another page that comes first, are on
-the host of a seed (or on the one a seed redirects to; without seeds on any), and their URL
-is shorter than the 2,048 characters allowed. ``<lastmod>`` is there where the server has
-told it. Items that are no pages are not in it.
+the body of another page that comes first, are on the host of a seed (or on the one a seed
+redirects to; without seeds on any), and their URL is shorter than the 2,048 characters allowed.
+Where none is left, a warning says why. ``<lastmod>`` is there where the server has told it.
+Items that are no pages are not in it.
 
 A sitemap may hold 50,000 URLs and 50 MB. What is more goes into parts beside the file,
 ``sitemap-1.xml``, ``sitemap-2.xml`` …, and the file itself becomes their index, in which

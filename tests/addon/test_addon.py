@@ -6,7 +6,6 @@ import csv
 import json
 import subprocess
 import sys
-import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import pytest
 
 from tests.crawling import PROJECT
 from tests.killing import kill
+from tests.waiting import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -196,13 +196,6 @@ def test_the_settings_of_the_project_win(site: SiteFactory, project: Path) -> No
     assert sorted(server.paths()) == ["/", "/old", "/private/x"]
     assert {entry["headers"].get("x-signed") for entry in server.log()} == {"yes"}
     assert {entry["headers"].get("cookie") for entry in server.log()} == {None}
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def names(items: list[dict[str, Any]]) -> list[str]:

@@ -48,6 +48,7 @@ class Web:
             self.calls.append(url)
             self.in_flight += 1
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        # As a site does: others come in meanwhile.
         time.sleep(self.delay)
         with self._lock:
             self.in_flight -= 1
@@ -208,6 +209,7 @@ def test_depths_are_the_final_ones() -> Deferred[Any]:
 
     def get(url: str) -> list[str]:
         path = url.removeprefix(HOST)
+        # All others are answered before it.
         time.sleep(0.3 if path == "/slow" else 0)
         return links[path]
 

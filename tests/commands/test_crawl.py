@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import pytest
 
 from crawlproject.spiders.arguments import ARGUMENTS
 from tests.crawling import command_environment, scrapy
+from tests.waiting import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -222,13 +222,6 @@ def start(
         text=True,
         start_new_session=True,
     )
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
 
 
 def test_ctrl_c_finishes_what_is_in_flight_and_completes_the_outputs(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.killing import Command, kill
+from tests.waiting import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,13 +86,6 @@ def command(folder: Path, spider: str, *options: str) -> Command:
     options += ("-s", "SPIDER_MODULES=acme", "-O", "items.jsonl", "-s", "RETRY_TIMES=2")
     options += ("-s", "ROBOTSTXT_OBEY=False", "-s", "DOWNLOAD_DELAY=0")
     return Command(folder, *options, spider=spider)
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def written(folder: Path) -> list[dict[str, Any]]:

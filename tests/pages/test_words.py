@@ -71,6 +71,11 @@ def test_words_are_the_same_beside_other_letters(text: str) -> None:
     assert hashes(f"{text} 😀") == [*hashes(text), *hashes("😀")]
 
 
+@given(st.one_of(st.text(), *(st.text(st.characters(codec=name)) for name in ("cp1251", "cp1252"))))
+def test_words_are_counted_as_they_are_numbered(text: str) -> None:
+    assert Words(text).count == len(Words(text).hashes())
+
+
 @given(st.text())
 def test_any_text_has_words(text: str) -> None:
     assert Words(text).hashes().dtype == np.uint32

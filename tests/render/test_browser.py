@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from tests.crawling import command_environment, scrapy
 from tests.exports.test_pages_warc import read
 from tests.killing import CrawlProcess
 from tests.render.test_rendering import SHELL, SHOP, page
+from tests.waiting import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,16 +43,6 @@ def asks_for(server: Site, path: str) -> Callable[[], bool]:
     return lambda: any(entry["path"] == path for entry in server.open())
 
 
-def all_end(pids: set[int]) -> bool:
-    """Whether they do, within more time than it takes."""
-    deadline = time.monotonic() + 30
-    while any(map(is_alive, pids)):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 def is_browser(pid: int) -> bool:
     """Not one of the processes that it has for pages."""
     command = Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -70,7 +60,7 @@ def test_a_killed_crawl_leaves_no_browser_behind_and_goes_on(
         started = descendants(crawl.pid)
         assert any(map(is_browser, started))
         os.kill(crawl.pid, signal.SIGKILL)
-        assert all_end(started)
+        wait_for(lambda: not any(map(is_alive, started)))
     with CrawlProcess(tmp_path, *options) as crawl:
         assert crawl.finish() == 0, crawl.errors()
     pages = json.loads((tmp_path / "pages.json").read_text())["pages"]
@@ -113,7 +103,7 @@ def test_ctrl_c_ends_the_browser_too(site: SiteFactory, tmp_path: Path, times: i
             crawl.until_said("Received SIGINT")
             os.killpg(crawl.pid, signal.SIGINT)
         assert crawl.finish() == (0 if times == 1 else 130)
-        assert all_end(started)
+        wait_for(lambda: not any(map(is_alive, started)))
         assert "Traceback" not in crawl.errors()
 
 
