@@ -64,12 +64,13 @@ _FAST_LENGTH = 250
 _MAX_HOST = 253
 _SHOWN = 100
 
-_HOST_NAME = r"[a-z0-9_-]{1,63}+(?:\.[a-z0-9_-]{1,63}+)*+"
+# No group that may match in part is possessive: CPython before 3.11.5 goes on behind that part.
+_HOST_NAME = r"[a-z0-9_-]{1,63}+(?:\.[a-z0-9_-]{1,63}+)*"
 _HOST = re.compile(rf"{_HOST_NAME}|\[[0-9a-f:]+\]").fullmatch
 _PLAIN = "[A-Za-z0-9\\-._~!$&'()*+,=:@/]*+"
 _KEPT_ESCAPE = "%(?:[89A-F][0-9A-F]|2[0-9A-CF])"
 _CLEAN = re.compile(
-    rf"https?://{_HOST_NAME}(?::[1-9][0-9]*)?/{_PLAIN}(?:{_KEPT_ESCAPE}{_PLAIN})*+"
+    rf"https?://{_HOST_NAME}(?::[1-9][0-9]*)?/{_PLAIN}(?:{_KEPT_ESCAPE}{_PLAIN})*"
 ).fullmatch
 _CLEAN_QUERY = re.compile(r"[A-Za-z0-9\-._~!$&()*+,;=:@/?]*").fullmatch
 _ODD_IN_PATH = re.compile(r"%(?:[0-9A-Fa-f]{2})?|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]")
@@ -79,7 +80,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _SCHEME = re.compile(r"[\x00-\x20]*([A-Za-z][A-Za-z0-9+.-]*):").match
 # Where a relative URL starts, and names on from there in which nothing can be spelled otherwise.
 _NAME = "[A-Za-z0-9_~-][A-Za-z0-9._~-]*+"
-_PLAIN_NAMES = re.compile(rf"(/|\.\./|)({_NAME}(?:/{_NAME})*+/?)").fullmatch
+_PLAIN_NAMES = re.compile(rf"(/|\.\./|)({_NAME}(?:/{_NAME})*/?)").fullmatch
 # Pages of one directory have the same, and often come together.
 _STARTS = 256
 

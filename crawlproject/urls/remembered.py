@@ -16,7 +16,7 @@ _REMEMBERED = 65_536
 _REMEMBERED_LENGTH = 512
 # An origin, and the directory of a page in it that has no dot segments, spelled like that or other.
 _USUAL = re.compile(
-    r"((https?://[a-z0-9.:-]++)/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*+/)*+)"
+    r"((https?://[a-z0-9.:-]++)/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*+/)*)"
     r"(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*+)?(?:\?.*)?",
     re.DOTALL,
 ).fullmatch
