@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawlproject.frontier import restore
 from crawlproject.frontier.answers import from_text, to_text
 from crawlproject.frontier.base import Candidate, State, is_of_link
 from crawlproject.frontier.entry import Wait
 from crawlproject.frontier.queues import Queues
 from crawlproject.frontier.redirects import loop_of
+from crawlproject.frontier.restore import SPENDING
 from crawlproject.records import PAGE, is_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlproject.frontier.base import Lease
+    from crawlproject.frontier.entries import Entries
     from crawlproject.frontier.entry import Entry
-    from crawlproject.frontier.store import Store
 
 _NO_LIMIT = 2**62
 # Links of a page that are looked up together: fewer than the cache holds.
@@ -33,7 +33,7 @@ _AT_ONCE = 4096
 class Commits(Queues):
     def __init__(
         self,
-        store: Store,
+        store: Entries,
         *,
         capacity: int | None,
         max_redirects: int,
@@ -45,7 +45,13 @@ class Commits(Queues):
         self._capacity = capacity or _NO_LIMIT
         self._max_redirects = max_redirects
         # Answers whose links wait: for room, or for their turn.
-        self._waiting = restore.answers(store.database, self._budget)
+        answers = store.answers()
+        self._waiting = len(answers)
+        if self._budget is not None:
+            for number, key in answers:
+                # They have their places from before.
+                self._budget.let_in(key)
+                self._budget.answered(key[2], number)
 
     def _has_room(self) -> bool:
         # What waits for its level is not given out, so no room would come of it.
@@ -112,7 +118,7 @@ class Commits(Queues):
             self._keep_records(entry, lease, self._commit_links(entry, lease))
             if lease.skip is not None:
                 self._skip(entry, lease.skip)
-                if self._budget is not None and entry.reason not in restore.SPENDING:
+                if self._budget is not None and entry.reason not in SPENDING:
                     self._budget.give_back()
             else:
                 self._move(entry, State.FAILED if lease.failed else State.DONE)

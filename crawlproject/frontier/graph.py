@@ -18,14 +18,14 @@ from crawlproject.scope.traps import GROWING_PATH
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawlproject.frontier.entries import Entries
     from crawlproject.frontier.entry import Entry, Way
-    from crawlproject.frontier.store import Store
 
 
 class LinkGraph(ABC):
     """Who is known, how deep, and by whom. When a URL is given out, a subclass decides."""
 
-    def __init__(self, store: Store, depth_limit: int | None) -> None:
+    def __init__(self, store: Entries, depth_limit: int | None) -> None:
         self._store = store
         self._depth_limit = depth_limit
         self._too_deep = f"{DEPTH}: DEPTH_LIMIT={depth_limit}"

@@ -21,7 +21,7 @@ class Judging(Commits):
         # Candidates that were judged before, but come in later, are judged again too.
         self._judges[reason] = judge
         queued = self._census.queued
-        for number in self._store.ids("state = 4 AND reason = ?", reason):
+        for number in self._store.skipped_for(reason):
             entry = self._store.by_id(number)
             if judge(entry.url) is None:
                 self._enter(entry)
@@ -42,7 +42,7 @@ class Judging(Commits):
         """Skip what is queued and not in scope any more: how many URLs."""
         left = 0
         # Not what a spider asks for itself: no scope was asked about it.
-        for number in self._store.ids("state = 0 AND depth > 0 AND request IS NULL"):
+        for number in self._store.found_by_links():
             entry = self._store.by_id(number)
             reason = judge(entry.url)
             if reason is None and self._is_too_deep(entry.way):
@@ -66,10 +66,7 @@ class Judging(Commits):
     def _take_in(self, judge: Judge, lasting: Sequence[str]) -> list[int]:
         """Queue what was skipped and is in scope now: the ids."""
         entered = []
-        for number in self._store.ids(
-            f"state = 4 AND reason NOT IN ({', '.join('?' * len(lasting))}) ORDER BY depth, url",
-            *lasting,
-        ):
+        for number in self._store.skipped_but_for(lasting):
             entry = self._store.by_id(number)
             if judge(entry.url) is None and not self._is_too_deep(entry.way):
                 self._enter(entry)
@@ -78,9 +75,7 @@ class Judging(Commits):
         return entered
 
     def _retry(self, *, failed: bool) -> int:
-        unreachable = "state = 4 AND reason = ?"
-        condition = f"(state = 3 AND target IS NULL) OR ({unreachable})" if failed else unreachable
-        numbers = self._store.ids(condition, ROBOTS_UNREACHABLE)
+        numbers = self._store.not_had(ROBOTS_UNREACHABLE, failed=failed)
         for number in numbers:
             entry = self._store.by_id(number)
             self._store.drop_page(entry)

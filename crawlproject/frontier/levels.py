@@ -17,8 +17,8 @@ from crawlproject.frontier.entry import Wait
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawlproject.frontier.entries import Entries
     from crawlproject.frontier.entry import Entry
-    from crawlproject.frontier.store import Store
     from crawlproject.scope.traps import Budget
 
 # Groups of which it is known without a question what they have spent.
@@ -28,7 +28,7 @@ _REMEMBERED = 16_384
 class Levels:
     def __init__(
         self,
-        store: Store,
+        store: Entries,
         budgets: Callable[[str], tuple[Budget, ...]] | None,
         *,
         seeds_first: bool,
@@ -39,14 +39,7 @@ class Levels:
         # What groups have spent, as far as it was asked for lately or is not written yet.
         self._spent: dict[str, int] = {}
         self._changed: set[str] = set()
-        self._waiting_at: Counter[int] = Counter(
-            dict(
-                store.database.execute(
-                    "SELECT depth, count(*) FROM urls WHERE waits = ? GROUP BY depth",
-                    (int(Wait.LEVEL),),
-                )
-            )
-        )
+        self._waiting_at: Counter[int] = Counter(store.waiting_at())
         self.waiting = self._waiting_at.total()
 
     def has_to_wait(self, entry: Entry, floor: int) -> bool:
@@ -58,17 +51,20 @@ class Levels:
         entry.waits = Wait.LEVEL
         self._waiting_at[entry.way.depth] += 1
         self.waiting += 1
+        self._store.wait(entry)
 
     def move(self, entry: Entry, depth: int) -> None:
         """An entry that waits was at ``depth`` before."""
         self._waiting_at[depth] -= 1
         self._waiting_at[entry.way.depth] += 1
+        self._store.wait(entry)
 
     def leave(self, entry: Entry) -> None:
         """An entry does not wait any more."""
         entry.waits = Wait.NOTHING
         self._waiting_at[entry.way.depth] -= 1
         self.waiting -= 1
+        self._store.wait(entry)
 
     def complete(self, open_at: Callable[[int], int]) -> int | None:
         """The depth of those who wait no longer: nobody else is open there or above.

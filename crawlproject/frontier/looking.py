@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadCrawlDirectory
 from crawlproject.frontier.database import DATABASE, check, holder
+from crawlproject.frontier.notes import ADDED_FIELDS, SEEDS, WIDENED
 from crawlproject.frontier.reading import Reader
-from crawlproject.frontier.store import ADDED_FIELDS, SEEDS, WIDENED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,72 +2,53 @@
 
 from __future__ import annotations
 
-from heapq import heapify, heappop
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
-from crawlproject.frontier import restore
-from crawlproject.frontier.base import State
 from crawlproject.frontier.budget import PageBudget
 from crawlproject.frontier.entry import Entry, Wait
 from crawlproject.frontier.graph import LinkGraph
-from crawlproject.frontier.hosts import HostGate
 from crawlproject.frontier.levels import Levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawlproject.frontier.entries import Entries
     from crawlproject.frontier.entry import Way
-    from crawlproject.frontier.hosts import HostLimits, Key
-    from crawlproject.frontier.store import Store
     from crawlproject.scope.traps import Budget
 
 
 class Queues(LinkGraph):
     def __init__(
         self,
-        store: Store,
+        store: Entries,
         *,
         host_of: Callable[[str], str],
-        limits: Callable[[str], HostLimits],
-        now: float,
         depth_limit: int | None,
         budget: int | None,
         budgets: Callable[[str], tuple[Budget, ...]] | None,
         seeds_first: bool,
     ) -> None:
         super().__init__(store, depth_limit)
-        database = store.database
         self.host_of = host_of
-        restore.count(database, self._census)
+        store.count(self._census)
         self._levels = Levels(store, budgets, seeds_first=seeds_first)
         self._budget = None
         # Queued, but beyond the budget.
         self._beyond = 0
         if budget is not None:
-            self._budget = PageBudget(budget, restore.within(database))
-            self._beyond = restore.beyond(database)
-        self._delayed = restore.delayed(database)
-        heapify(self._delayed)
-        self._gate: HostGate[Entry] = HostGate(
-            limits, self._resolve, store.queue, store.change_host
-        )
-        for host in restore.hosts(database, limits, now):
-            self._gate.restore(host)
-        self._gate.not_before = restore.not_before(database, now)
+            self._budget = PageBudget(budget, store.within())
+            self._beyond = store.beyond()
 
-    def _queue_unassigned(self) -> None:
-        """Give hosts what has none: an ordered run does so only within the budget."""
-        for number in self._store.ids(
-            "state = 0 AND due IS NULL AND waits IS NULL AND host IS NULL"
-        ):
-            self._queue_at_host(self._store.by_id(number))
-            self._store.flush_if_large()
+    @abstractmethod
+    def _queue_at_host(self, entry: Entry) -> None:
+        """An entry waits for nothing but its host."""
 
     def _let_in_again(self) -> None:
         """What the last run had let in has its place before all who wait for one."""
         if self._budget is None:
             return
-        for number in self._store.ids("waits IS NULL AND state = 0 ORDER BY depth, rank"):
+        for number in self._store.let_in():
             entry = self._store.by_id(number)
             if self._budget.left() > 0:
                 self._budget.let_in(entry.key)
@@ -75,16 +56,6 @@ class Queues(LinkGraph):
             else:
                 # The budget was a larger one.
                 entry.due = None
-                self._queue(entry)
-
-    def _queue_due(self, now: float) -> None:
-        """Queue what was to wait until now."""
-        while self._delayed and self._delayed[0][0] <= now:
-            due, number = heappop(self._delayed)
-            entry = self._store.by_id(number)
-            if entry.due == due and entry.state is State.QUEUED:
-                entry.due = None
-                self._store.change(entry)
                 self._queue(entry)
 
     def _let_in(self, entry: Entry) -> None:
@@ -109,13 +80,12 @@ class Queues(LinkGraph):
     def _release_levels(self) -> None:
         """Let those in whose level has come, the first by URL first."""
         while (depth := self._levels.complete(self._census.open_at)) is not None:
-            for number in self._store.ids("waits = 1 AND depth = ? ORDER BY url", depth):
+            for number in self._store.at_level(depth):
                 entry = self._store.by_id(number)
                 self._levels.leave(entry)
                 if refusal := self._levels.refusal(entry):
                     self._skip(entry, refusal)
                 else:
-                    self._store.change(entry)
                     self._queue(entry)
                 self._store.flush_if_large()
 
@@ -125,7 +95,7 @@ class Queues(LinkGraph):
         elif entry.waits is Wait.BUDGET:
             entry.waits = Wait.NOTHING
             self._beyond -= 1
-        self._store.change(entry)
+        self._store.wait(entry)
 
     def _queue(self, entry: Entry) -> None:
         if self._budget is None or self._budget.has(entry.id):
@@ -133,27 +103,13 @@ class Queues(LinkGraph):
         elif entry.waits is not Wait.BUDGET:
             entry.waits = Wait.BUDGET
             self._beyond += 1
-            self._store.change(entry)
-
-    def _queue_at_host(self, entry: Entry) -> None:
-        if entry.due is None:
-            host = self._gate.host(self.host_of(entry.url))
-            if entry.host != host.id:
-                entry.host = host.id
-                self._store.change(entry)
-            self._gate.push(host, entry.key)
-
-    def _resolve(self, key: Key) -> Entry | None:
-        entry = self._store.by_id(key[2])
-        return entry if entry.is_queued_at(key) else None
+            self._store.wait(entry)
 
     def _fill_budget(self) -> None:
         if self._budget is None or not self._beyond:
             return
         while self._beyond and (room := self._budget.room()):
-            numbers = self._store.ids(
-                "waits = 2 AND state = 0 AND due IS NULL ORDER BY depth, rank LIMIT ?", room
-            )
+            numbers = self._store.first_beyond(room)
             for number in numbers:
                 entry = self._store.by_id(number)
                 self._stop_waiting(entry)

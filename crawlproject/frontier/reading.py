@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.frontier.base import Skip
 from crawlproject.frontier.entry import Way
+from crawlproject.frontier.notes import ADDED_FIELDS, SEEDS, STARTED_AT
 from crawlproject.frontier.redirects import sources_of
-from crawlproject.frontier.store import ADDED_FIELDS, SEEDS, STARTED_AT
 from crawlproject.records import PAGE, completed, from_text
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from crawlproject.frontier.entries import Entries
     from crawlproject.frontier.entry import Entry, Way
-    from crawlproject.frontier.store import Store
 
 
 class Node(Protocol):
@@ -46,7 +46,7 @@ def sources_of(entry: N, store: Sources[N]) -> tuple[str, ...]:
     return tuple(order)
 
 
-def loop_of(entry: Entry, store: Store) -> list[Entry]:
+def loop_of(entry: Entry, store: Entries) -> list[Entry]:
     """The redirects that lead from an entry back to it; none if they lead elsewhere."""
     members = [entry]
     met = {entry.id}

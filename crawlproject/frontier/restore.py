@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator
 
-    from crawlproject.frontier.budget import PageBudget
     from crawlproject.frontier.census import Census
-    from crawlproject.frontier.hosts import HostLimits
+    from crawlproject.frontier.hosts import HostLimits, Key
 
 # Skipped for these, a URL has its place in a budget of pages all the same.
 SPENDING = (ROBOTS, ROBOTS_UNREACHABLE)
@@ -92,17 +91,20 @@ def beyond(database: sqlite3.Connection) -> int:
     return number
 
 
-def answers(database: sqlite3.Connection, budget: PageBudget | None) -> int:
-    """How many answers wait. Those that wait for their turn are let in again."""
+def answers(database: sqlite3.Connection) -> list[tuple[int, Key]]:
+    """The answers that wait: their numbers, and the keys of their URLs."""
     rows = database.execute(
         "SELECT answers.id, depth, rank, urls.id FROM answers JOIN urls ON urls.id = answers.url"
-    ).fetchall()
-    if budget is not None:
-        for answer, *key in rows:
-            depth, rank, number = key
-            budget.let_in((depth, rank, number))
-            budget.answered(number, answer)
-    return len(rows)
+    )
+    return [(number, (depth, rank, url)) for number, depth, rank, url in rows]
+
+
+def waiting_at(database: sqlite3.Connection) -> dict[int, int]:
+    """How many wait for their level, by depth."""
+    rows = database.execute(
+        "SELECT depth, count(*) FROM urls WHERE waits = ? GROUP BY depth", (int(Wait.LEVEL),)
+    )
+    return dict(rows.fetchall())
 
 
 def not_before(database: sqlite3.Connection, now: float) -> float:

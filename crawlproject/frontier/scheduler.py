@@ -36,10 +36,10 @@ from crawlproject.frontier.leases import (
     LeasesOut,
     check_wiring,
 )
+from crawlproject.frontier.notes import STARTED_AT
 from crawlproject.frontier.opening import open_frontier
 from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.short_way import take_short_way
-from crawlproject.frontier.store import STARTED_AT
 from crawlproject.urls.dupefilter import CanonicalDupeFilter
 from crawlproject.urls.fingerprint import canonicalizer_from, identity
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from rbloom import Bloom
 
@@ -25,6 +25,12 @@ def fingerprint(url: str) -> int:
     """64 bits of a URL, as SQLite's integers are. The same in every process."""
     digest = blake2b(url.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True)
+
+
+class Screen(Protocol):
+    def add(self, fingerprint: int) -> None: ...
+
+    def may_have(self, fingerprint: int) -> bool: ...
 
 
 class Seen:

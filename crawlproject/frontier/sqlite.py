@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
-from heapq import heappush
+from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from crawlproject.frontier import restore
@@ -23,6 +23,7 @@ from crawlproject.frontier.base import (
 )
 from crawlproject.frontier.entry import Entry, Way
 from crawlproject.frontier.guard import guarded
+from crawlproject.frontier.hosts import HostGate
 from crawlproject.frontier.judging import Judging
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redirects import sources_of
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlproject.frontier.base import Counts, Robots, Skip
-    from crawlproject.frontier.hosts import Host, HostLimits
+    from crawlproject.frontier.hosts import Host, HostLimits, Key
     from crawlproject.frontier.seen import Seen
     from crawlproject.records import Record
     from crawlproject.scope.traps import Budget
@@ -53,6 +54,8 @@ class SqliteFrontier(Judging):
     ``seeds_first`` gives out no link before all seeds are done. ``budgets`` says which groups
     of pages a URL belongs to that have a budget of their own.
     """
+
+    _store: Store
 
     def __init__(
         self,
@@ -74,11 +77,18 @@ class SqliteFrontier(Judging):
         seen: Seen | None = None,
     ) -> None:
         restore.requeue(database, ordered=budget is not None, hosts_by=hosts_by, now=now)
+        self._store = Store(database, seen)
+        self._delayed = restore.delayed(database)
+        heapify(self._delayed)
+        self._gate: HostGate[Entry] = HostGate(
+            limits, self._resolve, self._store.queue, self._store.change_host
+        )
+        for host in restore.hosts(database, limits, now):
+            self._gate.restore(host)
+        self._gate.not_before = restore.not_before(database, now)
         super().__init__(
-            Store(database, seen),
+            self._store,
             host_of=host_of,
-            limits=limits,
-            now=now,
             depth_limit=depth_limit,
             budget=budget,
             budgets=budgets,
@@ -328,6 +338,34 @@ class SqliteFrontier(Judging):
 
     def depths(self) -> dict[int, int]:
         return self.read().depths()
+
+    def _queue_unassigned(self) -> None:
+        """Give hosts what has none: an ordered run does so only within the budget."""
+        for number in self._store.unassigned():
+            self._queue_at_host(self._store.by_id(number))
+            self._store.flush_if_large()
+
+    def _queue_due(self, now: float) -> None:
+        """Queue what was to wait until now."""
+        while self._delayed and self._delayed[0][0] <= now:
+            due, number = heappop(self._delayed)
+            entry = self._store.by_id(number)
+            if entry.due == due and entry.state is State.QUEUED:
+                entry.due = None
+                self._store.change(entry)
+                self._queue(entry)
+
+    def _queue_at_host(self, entry: Entry) -> None:
+        if entry.due is None:
+            host = self._gate.host(self.host_of(entry.url))
+            if entry.host != host.id:
+                entry.host = host.id
+                self._store.change(entry)
+            self._gate.push(host, entry.key)
+
+    def _resolve(self, key: Key) -> Entry | None:
+        entry = self._store.by_id(key[2])
+        return entry if entry.is_queued_at(key) else None
 
     def _leased(self, lease: Lease) -> Entry:
         entry = self._store.get(lease.url)

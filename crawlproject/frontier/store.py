@@ -1,8 +1,5 @@
 """Entries and pages in ``crawl.db``, as objects.
 
-An entry is one object as long as anybody may change it: those that are leased or changed are
-*pinned*; others are cached while they are hot, such as the links of a site's navigation.
-
 Changes are written in two steps. ``flush`` hands them to SQLite, within a transaction, so
 that queries see them. ``commit`` ends the transaction: only then they outlive the process.
 """
@@ -13,169 +10,100 @@ import json
 from array import array
 from typing import TYPE_CHECKING, Any
 
+from crawlproject.frontier import restore
 from crawlproject.frontier.base import Robots, State
-from crawlproject.frontier.entry import Entry
+from crawlproject.frontier.entries import Entries
+from crawlproject.frontier.entry import Wait
 from crawlproject.frontier.harvest import Harvest
+from crawlproject.frontier.notes import ADDED_FIELDS
 from crawlproject.frontier.rows import SELECT, entry_from, insert, update
-from crawlproject.frontier.seen import Seen, fingerprint
-from crawlproject.records import PAGE_FIELDS, PAGE_NAMES, to_text
+from crawlproject.frontier.seen import Seen
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from crawlproject.frontier.base import Lease
-    from crawlproject.frontier.entry import Way
+    from crawlproject.frontier.census import Census
+    from crawlproject.frontier.entry import Entry
     from crawlproject.frontier.hosts import Host, Key
     from crawlproject.records import Record
 
-# The note that has the names of the fields that pipelines have added to pages.
-ADDED_FIELDS = "added fields"
-# The one that has the seeds of all runs.
-SEEDS = "seeds"
-# The one that has the hosts that seeds have led to.
-WIDENED = "widened"
-# The one that says when the first run began.
-STARTED_AT = "started at"
-
-# Entries in each of the two generations of the cache.
-_HOT = 16_384
 # Entries that are changed but not flushed, and characters of pages and items.
 _CHANGES = 4_096
 _LENGTH = 4 * 1024 * 1024
 
 
-class Store:
+class Store(Entries):
     def __init__(self, database: sqlite3.Connection, seen: Seen | None = None) -> None:
         self.database = database
-        self._young: dict[str, Entry] = {}
-        self._old: dict[str, Entry] = {}
-        # How often the young ones have become the old ones.
-        self.generation = 0
-        # The same by their ids.
-        self._young_ids: dict[int, Entry] = {}
-        self._old_ids: dict[int, Entry] = {}
-        self._pinned: dict[str, Entry] = {}
-        self._new: dict[int, tuple[Entry, int]] = {}
-        self._changed: dict[int, Entry] = {}
+        seen = seen or Seen()
+        seen.add_all(row[0] for row in database.execute("SELECT fingerprint FROM urls"))
+        super().__init__(seen, json.loads(self.recall(ADDED_FIELDS) or "[]"))
         self._hosts: dict[int, Host] = {}
         self._harvest = Harvest()
-        self._seen = seen or Seen()
-        self._seen.add_all(row[0] for row in database.execute("SELECT fingerprint FROM urls"))
-        self._last_id: int = database.execute("SELECT coalesce(max(id), 0) FROM urls").fetchone()[0]
+        self._last_id = database.execute("SELECT coalesce(max(id), 0) FROM urls").fetchone()[0]
         self._is_writing = False
-        # URLs that were asked for and are not known, with their fingerprints.
-        self._absent: dict[str, int] = {}
-        self._fields = {*PAGE_FIELDS, *json.loads(self.recall(ADDED_FIELDS) or "[]")}
-        # Redirects that the database may not know yet: targets, and what leads to them.
-        self._redirects: dict[int, list[int]] = {}
-        self._has_redirects = bool(self.ids("target IS NOT NULL LIMIT 1"))
+        self._has_redirects = bool(self._ids("target IS NOT NULL LIMIT 1"))
 
     # --- entries
 
-    def missing(self, urls: Iterable[str]) -> list[str]:
-        """Which URLs are not known, as far as that can be said without a query."""
-        young, old, pinned = self._young, self._old, self._pinned
-        return [url for url in urls if url not in young and url not in old and url not in pinned]
+    def _find(self, marks: dict[int, str]) -> list[Entry]:
+        rows = self.database.execute(
+            f"{SELECT} WHERE u.fingerprint IN (SELECT value FROM json_each(?))",  # noqa: S608
+            (json.dumps(list(marks)),),
+        )
+        return [entry_from(row) for row in rows.fetchall()]
 
-    def get(self, url: str) -> Entry | None:
-        entry = self._young.get(url)
-        if entry is None:
-            entry = self._old.get(url) or self._pinned.get(url)
-            if entry is None:
-                self._look_up([url])
-                # What was found may have been the one that filled a generation.
-                return self._young.get(url) or self._old.get(url)
-            self._keep(entry)
-        return entry
-
-    def cached(self, url: str) -> Entry | None:
-        """The entry of a URL, as far as it is in memory."""
-        return self._young.get(url) or self._old.get(url) or self._pinned.get(url)
-
-    def expect(self, urls: list[str]) -> list[Entry | None]:
-        """The entries of some URLs, fewer than the cache holds; None for those that are new.
-
-        Another object may stand for one of them when there is another ``generation``.
-        """
-        entries = list(map(self._young.get, urls))
-        missing = []
-        for place, entry in enumerate(entries):
-            if entry is None:
-                if (known := self.cached(urls[place])) is None:
-                    missing.append(place)
-                else:
-                    entries[place] = known
-                    self._keep(known)
-        if missing and self._look_up([urls[place] for place in missing]):
-            for place in missing:
-                entries[place] = self.cached(urls[place])
-        return entries
-
-    def by_id(self, number: int) -> Entry:
-        if (new := self._new.get(number)) is not None:
-            return new[0]
-        entry = self._changed.get(number) or self._young_ids.get(number)
-        if entry is not None:
-            return entry
-        if (entry := self._old_ids.get(number)) is not None:
-            self._keep(entry)
-            return entry
+    def _load(self, number: int) -> Entry:
         row = self.database.execute(f"{SELECT} WHERE u.id = ?", (number,)).fetchone()
-        return self._entry(row)
+        return entry_from(row)
 
-    def add(self, url: str, way: Way) -> Entry:
-        self._last_id += 1
-        entry = Entry(self._last_id, url, way, self._last_id, fewest_hops=way.hops)
-        # Who adds a URL has just asked for it.
-        mark = self._absent.pop(url, None)
-        if mark is None:
-            mark = fingerprint(url)
-        self._seen.add(mark)
-        self._new[entry.id] = entry, mark
-        self._pinned[url] = entry
-        self._keep(entry)
-        return entry
-
-    def change(self, entry: Entry) -> None:
-        """An entry was changed, or is about to be."""
-        if entry.id not in self._new and entry.id not in self._changed:
-            self._changed[entry.id] = entry
-            self._pinned[entry.url] = entry
+    def _sources(self, number: int) -> Iterable[int]:
+        rows = self.database.execute("SELECT id FROM urls WHERE target = ?", (number,))
+        return [source for (source,) in rows]
 
     def flush_if_large(self) -> None:
         if len(self._new) + len(self._changed) > _CHANGES or self._harvest.length > _LENGTH:
             self.flush()
 
-    def redirect(self, entry: Entry, target: Entry) -> None:
-        """An entry redirects to another."""
-        entry.target = target.id
-        self.change(entry)
-        self._redirects.setdefault(target.id, []).append(entry.id)
-        self._has_redirects = True
-
-    def sources(self, entry: Entry) -> list[Entry]:
-        """The URLs that redirect to this one."""
-        if not self._has_redirects:
-            return []
-        found = set(self._redirects.get(entry.id, ()))
-        found.update(
-            number
-            for (number,) in self.database.execute(
-                "SELECT id FROM urls WHERE target = ?", (entry.id,)
-            )
-        )
-        return [self.by_id(number) for number in found]
-
-    def ids(self, condition: str, *values: Any) -> list[int]:
-        """The ids of entries by a condition on the table urls, and perhaps an order.
-
-        Not the entries: one that is changed must be the one that everybody else sees, and
-        only a few at a time are sure to be.
-        """
+    def _ids(self, condition: str, *values: Any) -> list[int]:
+        """The ids of entries by a condition on the table urls, and perhaps an order."""
         self.flush()
         rows = self.database.execute(f"SELECT id FROM urls WHERE {condition}", values)  # noqa: S608
         return [number for (number,) in rows]
+
+    def unassigned(self) -> list[int]:
+        """What may be taken, but has no host yet."""
+        return self._ids("state = 0 AND due IS NULL AND waits IS NULL AND host IS NULL")
+
+    def let_in(self) -> list[int]:
+        return self._ids("waits IS NULL AND state = 0 ORDER BY depth, rank")
+
+    def at_level(self, depth: int) -> list[int]:
+        return self._ids("waits = ? AND depth = ? ORDER BY url", int(Wait.LEVEL), depth)
+
+    def first_beyond(self, most: int) -> list[int]:
+        return self._ids(
+            "waits = ? AND state = 0 AND due IS NULL ORDER BY depth, rank LIMIT ?",
+            int(Wait.BUDGET),
+            most,
+        )
+
+    def found_by_links(self) -> list[int]:
+        return self._ids("state = 0 AND depth > 0 AND request IS NULL")
+
+    def skipped_for(self, reason: str) -> list[int]:
+        return self._ids("state = 4 AND reason = ?", reason)
+
+    def skipped_but_for(self, reasons: Sequence[str]) -> list[int]:
+        places = ", ".join("?" * len(reasons))
+        return self._ids(f"state = 4 AND reason NOT IN ({places}) ORDER BY depth, url", *reasons)
+
+    def not_had(self, reason: str, *, failed: bool) -> list[int]:
+        skipped = "state = 4 AND reason = ?"
+        condition = f"(state = 3 AND target IS NULL) OR ({skipped})" if failed else skipped
+        return self._ids(condition, reason)
 
     def queue(self, host: Host, size: int) -> list[Key]:
         """The next keys of a host's queue behind its horizon."""
@@ -191,47 +119,22 @@ class Store:
     def change_host(self, host: Host) -> None:
         self._hosts[host.id] = host
 
-    def add_page(
-        self, entry: Entry, record: Record, links: list[int] | None, *, as_found: bool
-    ) -> None:
-        """Keep a page, and where it leads to, as ids of entries. When these are the links that it
-        is to show, they need not be in the record.
-        """
-        if not self._fields.issuperset(record):
-            self._fields.update(record)
-            added = sorted(self._fields.difference(PAGE_FIELDS))
-            self.remember(ADDED_FIELDS, to_text(added))
-        # What is not known, or empty, need not be kept; that something took no time is known.
-        kept = {
-            name: value
-            for name, value in record.items()
-            if value or (type(value) is int) or name not in PAGE_NAMES
-        }
-        if as_found:
-            kept.pop("links", None)
-        elif not kept.get("links"):
-            kept["links"] = record.get("links")
-        self._harvest.add_page(entry.id, to_text(kept), links)
+    def _put_page(self, entry: Entry, text: str, links: list[int] | None) -> None:
+        self._harvest.add_page(entry.id, text, links)
 
     def keep_beside(self, entry: Entry, lease: Lease) -> None:
-        """Keep what belongs to a page, but not to its record."""
         self._harvest.add_beside(entry.id, lease)
 
     def add_item(self, entry: Entry | None, kind: str, page: str | None, record: Record) -> None:
         self._harvest.add_item(entry.id if entry else None, kind, page, record)
 
     def links_of(self, entry: Entry) -> array[int]:
-        """The links of a page, as ``id << 1 | is_nofollow``."""
         self.flush()
         row = self.database.execute("SELECT links FROM pages WHERE id = ?", (entry.id,)).fetchone()
         links = array("I")
         if row is not None and row[0] is not None:
             links.frombytes(row[0])
         return links
-
-    def add_links(self, entry: Entry, links: list[int]) -> None:
-        """Keep the links of a page that is not to be shown."""
-        self._harvest.add_page(entry.id, "", links)
 
     def put_answer(self, entry: Entry, text: str) -> int:
         self.begin()
@@ -242,7 +145,6 @@ class Store:
         return cursor.lastrowid
 
     def take_answer(self, number: int | None) -> tuple[int, str]:
-        """An answer that was put aside, by its number or the oldest; and the id of its URL."""
         self.begin()
         query = "SELECT id, url, answer FROM answers {} ORDER BY id LIMIT 1"
         if number is None:
@@ -274,7 +176,6 @@ class Store:
         return None if row is None else Robots(*row)
 
     def spent_by(self, group: str) -> int:
-        """How much of its budget a group of URLs has spent."""
         row = self.database.execute("SELECT spent FROM budgets WHERE name = ?", (group,)).fetchone()
         return 0 if row is None else int(row[0])
 
@@ -289,6 +190,23 @@ class Store:
     def recall(self, name: str) -> str | None:
         row = self.database.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
         return None if row is None else row[0]
+
+    # --- where the last run stopped
+
+    def count(self, census: Census) -> None:
+        restore.count(self.database, census)
+
+    def waiting_at(self) -> dict[int, int]:
+        return restore.waiting_at(self.database)
+
+    def within(self) -> int:
+        return restore.within(self.database)
+
+    def beyond(self) -> int:
+        return restore.beyond(self.database)
+
+    def answers(self) -> list[tuple[int, Key]]:
+        return restore.answers(self.database)
 
     # --- transactions
 
@@ -344,43 +262,3 @@ class Store:
             )
             self._hosts.clear()
         self._harvest.write(self.database)
-
-    # --- the cache
-
-    def _keep(self, entry: Entry) -> None:
-        self._young[entry.url] = self._young_ids[entry.id] = entry
-        if len(self._young) > _HOT:
-            self._old, self._young = self._young, {}
-            self._old_ids, self._young_ids = self._young_ids, {}
-            self.generation += 1
-
-    def _look_up(self, urls: list[str]) -> bool:
-        """Take what is known of some URLs into the cache. Whether anything is."""
-        absent = {url: mark for url in urls if (mark := self._absent.get(url)) is not None}
-        candidates = {}
-        for url in urls:
-            if url not in absent:
-                absent[url] = mark = fingerprint(url)
-                if self._seen.may_have(mark):
-                    candidates[mark] = url
-        if candidates:
-            rows = self.database.execute(
-                f"{SELECT} WHERE u.fingerprint IN (SELECT value FROM json_each(?))",  # noqa: S608
-                (json.dumps(list(candidates)),),
-            ).fetchall()
-            for row in rows:
-                # Another URL may have the same fingerprint.
-                if absent.pop(row[1], None) is not None:
-                    self._keep(entry_from(row))
-        is_known = len(absent) < len(urls)
-        self._absent = absent
-        return is_known
-
-    def _entry(self, row: tuple[Any, ...]) -> Entry:
-        """The one object for a row: what is in memory may be newer."""
-        url = row[1]
-        entry = self._young.get(url)
-        if entry is None:
-            entry = self._old.get(url) or self._pinned.get(url) or entry_from(row)
-            self._keep(entry)
-        return entry

@@ -26,7 +26,7 @@ from crawlproject.frontier.base import (
     ROBOTS_UNREACHABLE,
     Candidate,
 )
-from crawlproject.frontier.store import SEEDS, WIDENED
+from crawlproject.frontier.notes import SEEDS, WIDENED
 from crawlproject.scope.traps import GROWING_PATH
 
 if TYPE_CHECKING:

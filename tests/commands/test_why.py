@@ -14,7 +14,7 @@ from crawlproject.commands.wording import steps
 from crawlproject.frontier.base import NOFOLLOW, Candidate, Robots
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.database import Claim
-from crawlproject.frontier.store import SEEDS
+from crawlproject.frontier.notes import SEEDS
 from crawlproject.items import Page
 from crawlproject.records import PAGE, record_of
 from crawlproject.scope.traps import Budget

@@ -326,7 +326,7 @@ def tiny_caches() -> Iterator[None]:
     """Everything that is bounded has hardly any room: it is full all the time."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in (
-            ("store._HOT", 2),
+            ("entries._HOT", 2),
             ("store._CHANGES", 1),
             ("hosts._LEAST_WINDOW", 1),
             ("hosts._LARGEST_WINDOW", 2),

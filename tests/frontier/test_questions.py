@@ -7,8 +7,8 @@ import pytest
 
 from crawlproject.frontier.base import NOFOLLOW, Candidate, Robots, State
 from crawlproject.frontier.entry import Wait
+from crawlproject.frontier.notes import ADDED_FIELDS, SEEDS, STARTED_AT
 from crawlproject.frontier.questions import Lead, Questions, Step
-from crawlproject.frontier.store import ADDED_FIELDS, SEEDS, STARTED_AT
 from crawlproject.scope.traps import Budget
 from tests.commands.inquiring import Crawl, url
 
