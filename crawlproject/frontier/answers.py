@@ -9,25 +9,31 @@ from crawlproject.frontier.base import Candidate, Lease
 
 if TYPE_CHECKING:
     from crawlproject.frontier.entry import Entry
+    from crawlproject.records import Record
 
 
 def to_text(lease: Lease) -> str:
-    return records.to_text(
-        {
-            "failed": lease.failed,
-            "skip": lease.skip,
-            "redirect": lease.redirect,
-            "redirect_answer": lease.redirect_answer,
-            # That of a page is kept with the page, at once.
-            "stored": None if lease.redirect is None else lease.stored,
-            "found": [[url, lease.reasons.get(url)] for url in lease.links],
-            "records": lease.records,
-        }
-    )
+    return records.to_text(to_record(lease))
+
+
+def to_record(lease: Lease, *, is_whole: bool = False) -> Record:
+    """``is_whole``: with what else is kept with a page, at once."""
+    return {
+        "failed": lease.failed,
+        "skip": lease.skip,
+        "redirect": lease.redirect,
+        "redirect_answer": lease.redirect_answer,
+        "stored": None if lease.redirect is None and not is_whole else lease.stored,
+        "found": [[url, lease.reasons.get(url)] for url in lease.links],
+        "records": lease.records,
+    }
 
 
 def from_text(text: str, entry: Entry) -> Lease:
-    answer = records.from_text(text)
+    return from_record(records.from_text(text), entry)
+
+
+def from_record(answer: Record, entry: Entry) -> Lease:
     lease = Lease(
         url=entry.url,
         fetch_url=entry.fetch_url or entry.url,

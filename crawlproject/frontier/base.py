@@ -63,6 +63,10 @@ ROBOTS_UNREACHABLE = "robots unreachable"
 LASTING = (*OF_LINKS, ROBOTS, ROBOTS_UNREACHABLE, "request not kept")
 
 
+# Skipped for these, a URL has its place in a budget of pages all the same.
+SPENDING = (ROBOTS, ROBOTS_UNREACHABLE)
+
+
 def is_of_link(reason: str | None) -> bool:
     """Whether a reason, with or without its rule, says that one link is not to be followed."""
     return reason is not None and reason.startswith(OF_LINKS)

@@ -37,6 +37,10 @@ class PageBudget:
         """How many pages of the budget are neither spent nor let in."""
         return self._pages - self._within
 
+    def spent(self) -> int:
+        """How many pages of the budget are spent."""
+        return self._within - len(self._let_in)
+
     def let_in(self, key: Key) -> None:
         self._within += 1
         self._let_in.add(key[2])

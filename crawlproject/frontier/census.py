@@ -10,6 +10,7 @@ from crawlproject.frontier.entry import OPEN
 
 if TYPE_CHECKING:
     from crawlproject.frontier.entry import Entry, Way
+    from crawlproject.records import Record
 
 
 class Census:
@@ -70,6 +71,20 @@ class Census:
             self._open_at[entry.way.depth] -= 1
             self._open(way.depth)
         entry.way = way
+
+    def written(self) -> Record:
+        """All counts, as ``restore`` takes them."""
+        return {
+            "states": {state: count for state, count in self._states.items() if count},
+            "reasons": {reason: count for reason, count in self._reasons.items() if count},
+            "open_at": {str(depth): count for depth, count in self._open_at.items() if count},
+        }
+
+    def restore(self, written: Record) -> None:
+        self._states.update({State(key): n for key, n in written.get("states", {}).items()})
+        self._reasons.update(written.get("reasons", {}))
+        self._open_at.update({int(key): n for key, n in written.get("open_at", {}).items()})
+        self._deepest = max(self._open_at, default=0)
 
     def counts(self) -> Counts:
         return Counts(

@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.answers import from_text, to_text
-from crawlproject.frontier.base import Candidate, State, is_of_link
+from crawlproject.frontier.base import SPENDING, Candidate, State, is_of_link
 from crawlproject.frontier.entry import Wait
 from crawlproject.frontier.queues import Queues
 from crawlproject.frontier.redirects import loop_of
-from crawlproject.frontier.restore import SPENDING
 from crawlproject.records import PAGE, is_page
 
 if TYPE_CHECKING:

@@ -71,7 +71,8 @@ class Host:
     def free(self) -> bool:
         # While an answer is on its way nobody knows when it will end, so 'start no sooner
         # than the delay after the last end' can only be promised one request at a time.
-        return self.in_flight < (1 if self.delay > 0 else self.limits.concurrency)
+        most = self.limits.concurrency
+        return self.in_flight < (min(most, 1) if self.delay > 0 else most)
 
 
 class HostGate(Generic[T]):
@@ -192,6 +193,14 @@ class HostGate(Generic[T]):
         host.ready_at = max(host.ready_at, until)
         self._changed(host)
         self._offer(host)
+
+    def allow(self, name: str, concurrency: int) -> Host:
+        """Have as many requests at the host at once as is said."""
+        host = self.host(name)
+        if host.limits.concurrency != concurrency:
+            host.limits = host.limits._replace(concurrency=concurrency)
+            self._offer(host)
+        return host
 
     def slow(self, name: str, delay: float) -> None:
         host = self.host(name)

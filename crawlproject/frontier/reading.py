@@ -13,10 +13,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlproject.frontier.base import Skip
+from crawlproject.frontier.base import Facts, Skip
 from crawlproject.frontier.entry import Way
 from crawlproject.frontier.notes import ADDED_FIELDS, SEEDS, STARTED_AT
 from crawlproject.frontier.redirects import sources_of
+from crawlproject.frontier.seen import fingerprint
 from crawlproject.records import PAGE, completed, from_text
 
 if TYPE_CHECKING:
@@ -193,6 +194,21 @@ class Reader:
     def has_fetched_a_seed(self) -> bool:
         row = self.database.execute("SELECT 1 FROM urls WHERE depth = 0 AND state = 2 LIMIT 1")
         return row.fetchone() is not None
+
+    def facts(self, url: str) -> Facts | None:
+        """The final depth, referrer and redirects of a URL."""
+        row = self.database.execute(
+            "SELECT id, depth, hops, referrer, target IS NULL OR state = 3 FROM urls "
+            "WHERE fingerprint = ? AND url = ?",
+            (fingerprint(url), url),
+        ).fetchone()
+        if row is None:
+            return None
+        number, depth, hops, referrer, is_page = row
+        sources = sources_of(Node(number, url, Way(depth, hops)), self)
+        return Facts(
+            depth, None if referrer is None else self.url_of(referrer), sources, bool(is_page)
+        )
 
     def depths(self) -> dict[int, int]:
         """How many pages are at which depth."""

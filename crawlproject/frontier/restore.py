@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlproject.frontier.base import ROBOTS, ROBOTS_UNREACHABLE
+from crawlproject.frontier.base import SPENDING
 from crawlproject.frontier.entry import Wait
 from crawlproject.frontier.hosts import Host
 from crawlproject.frontier.rows import STATES
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from crawlproject.frontier.census import Census
     from crawlproject.frontier.hosts import HostLimits, Key
 
-# Skipped for these, a URL has its place in a budget of pages all the same.
-SPENDING = (ROBOTS, ROBOTS_UNREACHABLE)
 # Why a request of a spider's own is not made after a restart.
 NOT_KEPT = "request not kept"
 # The note that says before when no host that is new is asked.

@@ -28,6 +28,7 @@ from crawlproject.frontier.judging import Judging
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.store import Store
+from crawlproject.frontier.turns import Turns
 from crawlproject.records import is_page
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 _LONG_SECONDS = 60.0
 
 
-class SqliteFrontier(Judging):
+class SqliteFrontier(Turns, Judging):
     """An engine of the contract in ``base.py``, on a database of ``database.py``.
 
     ``batch`` pages at most are committed at once; where nothing ``is_lasting``, no fewer, whoever
@@ -86,7 +87,8 @@ class SqliteFrontier(Judging):
         for host in restore.hosts(database, limits, now):
             self._gate.restore(host)
         self._gate.not_before = restore.not_before(database, now)
-        super().__init__(
+        Judging.__init__(
+            self,
             self._store,
             host_of=host_of,
             depth_limit=depth_limit,
@@ -107,8 +109,7 @@ class SqliteFrontier(Judging):
         self._unbatched = 0
         # Hosts are numbered: those up to here are known to the store for good.
         self._committed_hosts = len(self._gate)
-        # Leases whose requests are on their way.
-        self._flying: set[str] = set()
+        Turns.__init__(self)
         self._go_on()
 
     @guarded(None)
@@ -186,12 +187,6 @@ class SqliteFrontier(Judging):
         return ready
 
     @guarded(None)
-    def landed(self, lease: Lease, now: float) -> None:
-        if lease.url in self._flying:
-            self._flying.remove(lease.url)
-            self._gate.landed(lease.host, now)
-
-    @guarded(None)
     def release(self, lease: Lease, until: float, fetch_url: str | None = None) -> None:
         self._withdraw(lease)
         entry = self._leased(lease)
@@ -224,27 +219,14 @@ class SqliteFrontier(Judging):
         return wait
 
     @guarded(None)
-    def leave(self, host: str, now: float) -> None:
-        self._gate.landed(host, now)
-
-    @guarded(None)
     def hold(self, host: str, until: float) -> None:
         self._gate.hold(host, until)
         self.commit()
-
-    def slow(self, host: str, delay: float) -> None:
-        self._gate.slow(host, delay)
-
-    def pace(self, host: str) -> float:
-        return self._gate.host(host).throttled
 
     @guarded(None)
     def insist(self, host: str, delay: float) -> None:
         self._gate.insist(host, delay)
         self.commit()
-
-    def overloaded(self, host: str, *, again: bool) -> int:
-        return self._gate.overloaded(host, again=again)
 
     # --- what must not be forgotten
 
@@ -378,12 +360,6 @@ class SqliteFrontier(Judging):
             return False
         ready = self.next_ready(now)
         return ready is None or ready > now + _LONG_SECONDS
-
-    def _withdraw(self, lease: Lease) -> None:
-        """End a lease whose request never reached the host."""
-        if lease.url in self._flying:
-            self._flying.remove(lease.url)
-            self._gate.withdraw(lease.host)
 
     def _commit_before_first_contact(self, host: Host) -> None:
         """So that the next run, should this one be killed, knows whom it may have disturbed."""

@@ -1,0 +1,38 @@
+"""Values in Redis that are not ours: counted, moved aside, reported, and never run."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawlproject.frontier.redis.scripts import Scripts
+
+logger = logging.getLogger(__name__)
+
+# How many are kept, and how much of each.
+MOST, _MOST_BYTES = 1000, 4096
+
+
+class Aside:
+    def __init__(self, scripts: Scripts) -> None:
+        self._scripts = scripts
+        self.count = 0
+
+    def put(self, key: str, value: bytes, problem: str) -> None:
+        """``key`` is without the crawl's prefix. Whoever calls takes the value away."""
+        self.count += 1
+        name = f"{self._scripts.prefix}aside"
+        with self._scripts.client.pipeline() as pipeline:
+            pipeline.rpush(name, f"{key}: {problem}: ".encode() + value[:_MOST_BYTES])
+            pipeline.ltrim(name, -MOST, -1)
+            pipeline.hincrby(f"{self._scripts.prefix}meta", "malformed", 1)
+            pipeline.execute()
+        level = logging.WARNING if self.count == 1 else logging.INFO
+        logger.log(
+            level,
+            "A value in Redis is not ours, and was moved to %r: %r has %s",
+            name,
+            f"{self._scripts.prefix}{key}",
+            problem,
+        )

@@ -1,0 +1,242 @@
+"""What a worker has of a shared crawl: URLs, slots at hosts, and what it has yet to hand in.
+
+No I/O: ``report`` says what is to be told in an exchange, ``absorb`` takes the reply. Between
+the two everything goes on, so what is handed back is not used from ``report`` on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import ceil
+from typing import TYPE_CHECKING
+
+from crawlproject.frontier.hosts import HostGate
+from crawlproject.frontier.redis import messages
+from crawlproject.frontier.redis.session import HostReport, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawlproject.frontier.base import Robots
+    from crawlproject.frontier.hosts import Host, HostLimits, Key
+    from crawlproject.frontier.redis.session import Grant, Item, Reply
+
+# Seconds that a turn at a host is kept for who has asked for it.
+_CLAIM = 5.0
+
+
+class Desk:
+    """``room`` URLs at most are here; ``ahead`` seconds of work at a host that has a delay."""
+
+    def __init__(self, limits: Callable[[str], HostLimits], *, room: int, ahead: float) -> None:
+        self._limits = limits
+        self._room = room
+        self._ahead = ahead
+        self.gate: HostGate[tuple[int, Item]] = HostGate(
+            # Nothing may be asked of a host without a slot.
+            lambda name: limits(name)._replace(concurrency=0),
+            self._resolve,
+            self._refill,
+            self._changed,
+        )
+        self._items: dict[int, tuple[Key, str, Item]] = {}
+        self._queued: Counter[str] = Counter()
+        self._slots: dict[str, int] = {}
+        self._dirty: dict[str, Host] = {}
+        # Requests at hosts that were reported.
+        self._requests: dict[str, int] = {}
+        # Turns that are wanted for something else than a URL, and until when.
+        self._claims: dict[str, float] = {}
+        # Handed in with the report that is under way.
+        self._handed_back: set[str] = set()
+        self.robots: dict[str, Robots] = {}
+        self._new_robots: dict[str, tuple[str, Robots]] = {}
+        self._messages: list[bytes] = []
+        self._ended: list[tuple[int, bytes]] = []
+        self._released: list[tuple[int, float, str]] = []
+
+    # --- what is to be told
+
+    def tell(self, message: bytes) -> None:
+        self._messages.append(message)
+
+    def end(self, number: int, answer: bytes) -> None:
+        self._ended.append((number, answer))
+
+    def release(self, number: int, until: float, learned: str) -> None:
+        self._released.append((number, until, learned))
+
+    def claim(self, host: str, now: float) -> None:
+        """A turn at a host is wanted."""
+        if host not in self._claims:
+            self._claims[host] = now + _CLAIM
+            self._dirty[host] = self.gate.host(host)
+
+    def has_slot(self, host: str) -> bool:
+        return self._slots.get(host, 0) > 0 and host not in self._handed_back
+
+    def served(self, host: str) -> None:
+        self._claims.pop(host, None)
+
+    def keep_robots(self, host: str, origin: str, robots: Robots) -> None:
+        self.robots[origin] = robots
+        self._new_robots[origin] = host, robots
+
+    @property
+    def backlog(self) -> int:
+        """Answers that are not handed in."""
+        return len(self._ended)
+
+    @property
+    def queued(self) -> int:
+        return len(self._items)
+
+    @property
+    def in_flight(self) -> int:
+        return sum(self.gate.host(name).in_flight for name in self._slots)
+
+    def has_news(self) -> bool:
+        return bool(
+            self._messages or self._ended or self._released or self._new_robots or self._claims
+        )
+
+    def is_clear(self) -> bool:
+        """Nothing is here, and all is told."""
+        return not (self._messages or self._ended or self._released or self._items)
+
+    def wanted(self) -> int:
+        return max(0, self._room - self.queued - self.in_flight)
+
+    # --- an exchange
+
+    def report(self, now: float, wanted: int) -> Report:
+        self._claims = {host: end for host, end in self._claims.items() if end > now}
+        report = Report(
+            self._messages,
+            self._ended,
+            [(number, until - now, learned) for number, until, learned in self._released],
+            self._hosts(now, wanted),
+            [(host, origin, robots) for origin, (host, robots) in self._new_robots.items()],
+            wanted,
+        )
+        self._messages, self._ended, self._released = [], [], []
+        self._new_robots = {}
+        return report
+
+    def put_back(self, report: Report, now: float) -> None:
+        """The exchange has failed: tell all of it again."""
+        self._messages[:0] = report.messages
+        self._ended[:0] = report.ended
+        self._released[:0] = [
+            (number, wait + now, learned) for number, wait, learned in report.released
+        ]
+        self._new_robots = {
+            origin: (host, robots) for host, origin, robots in report.robots
+        } | self._new_robots
+        for host in report.hosts:
+            self._requests[host.name] -= host.requests
+            self._dirty[host.name] = self.gate.host(host.name)
+        self._return_slots()
+
+    def absorb(self, reply: Reply, now: float) -> None:
+        if reply.is_lost:
+            self._lose()
+        granted = {grant.host for grant in reply.grants}
+        for name in self._handed_back - granted:
+            self._slots.pop(name, None)
+        self._return_slots()
+        for grant in reply.grants:
+            self._take_in(grant, now)
+        for number in reply.broken:
+            self.tell(messages.to_bytes("repair", number))
+
+    def _take_in(self, grant: Grant, now: float) -> None:
+        self._slots[grant.host] = grant.slots
+        host = self.gate.host(grant.host)
+        host.insisted = max(host.insisted, grant.insisted)
+        if not host.in_flight:
+            host.throttled, host.failures = grant.throttled, grant.failures
+        host.ready_at = max(host.ready_at, now + grant.ready_in)
+        self.robots |= grant.robots
+        self.gate.allow(grant.host, grant.slots)
+        for number, item in grant.items.items():
+            key = item.depth, item.rank, number
+            self._items[number] = key, grant.host, item
+            self._queued[grant.host] += 1
+            self.gate.push(host, key)
+
+    def _hosts(self, now: float, wanted: int) -> list[HostReport]:
+        names = {*self._dirty, *self._slots}
+        self._dirty = {}
+        reports = []
+        quick = sum(1 for name in self._slots if not self.gate.host(name).delay) or 1
+        for name in names:
+            host = self.gate.host(name)
+            slots = self._slots.get(name, 0)
+            more = 0
+            if slots and wanted:
+                more = ceil(wanted / quick)
+                if host.delay:
+                    more = max(0, ceil(self._ahead / host.delay) - self._queued[name])
+                    more = max(more, 0 if self._queued[name] or host.in_flight else 1)
+            is_idle = bool(slots) and not (
+                host.in_flight or self._queued[name] or name in self._claims
+            )
+            claims = name in self._claims and not slots
+            # What was more than its share goes back when its requests have ended.
+            kept = max(min(slots, host.limits.concurrency), host.in_flight) if slots else 0
+            reports.append(self._report_of(host, kept, now, is_idle, more, int(claims)))
+            if is_idle:
+                self._handed_back.add(name)
+                self.gate.allow(name, 0)
+        return reports
+
+    def _report_of(
+        self, host: Host, slots: int, now: float, is_idle: bool, more: int, claims: int
+    ) -> HostReport:
+        before = self._requests.get(host.name, 0)
+        self._requests[host.name] = host.requests
+        return HostReport(
+            host.name,
+            slots,
+            host.ready_at - now,
+            host.delay,
+            1 if host.delay > 0 else self._limits(host.name).concurrency,
+            host.insisted,
+            host.throttled,
+            host.failures,
+            host.requests - before,
+            is_idle,
+            more,
+            claims,
+        )
+
+    def _return_slots(self) -> None:
+        for name in self._handed_back:
+            self.gate.allow(name, self._slots.get(name, 0))
+        self._handed_back.clear()
+
+    def _lose(self) -> None:
+        """The session has ended: others have what was queued here, and the slots."""
+        self._items.clear()
+        self._queued.clear()
+        for name in self._slots:
+            self.gate.allow(name, 0)
+        self._slots.clear()
+        self._handed_back.clear()
+
+    def _resolve(self, key: Key) -> tuple[int, Item] | None:
+        number = key[2]
+        if number not in self._items:
+            return None
+        _, host, item = self._items.pop(number)
+        self._queued[host] -= 1
+        return number, item
+
+    def _refill(self, host: Host, size: int) -> list[Key]:
+        horizon = host.horizon or (-1, 0, 0)
+        keys = [key for key, name, _ in self._items.values() if name == host.name]
+        return sorted(key for key in keys if key > horizon)[:size]
+
+    def _changed(self, host: Host) -> None:
+        self._dirty[host.name] = host

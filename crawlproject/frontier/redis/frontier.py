@@ -1,0 +1,362 @@
+"""The shared frontier, for one worker: the contract of ``base.py`` over a session in Redis.
+
+Without a ``Pump`` everything is told and asked at once, which waits for Redis: so it is
+opened, closed, and tested. With one (``pump.py``), Redis is asked in the background.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import RedisError
+
+from crawlproject.frontier import answers, clock
+from crawlproject.frontier.base import LASTING, Lease
+from crawlproject.frontier.database import connect_to_memory
+from crawlproject.frontier.guard import guarded
+from crawlproject.frontier.reading import Reader
+from crawlproject.frontier.redis import messages
+from crawlproject.frontier.redis.aside import Aside
+from crawlproject.frontier.redis.batch import Fenced
+from crawlproject.frontier.redis.committer import Committer, Unusable
+from crawlproject.frontier.redis.desk import Desk
+from crawlproject.frontier.redis.mirror import Mirror
+from crawlproject.frontier.redis.session import Session, learned_text
+from crawlproject.frontier.redis.store import RedisStore
+from crawlproject.frontier.turns import Turns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from crawlproject.frontier.base import Candidate, Counts, Facts, Robots, Skip
+    from crawlproject.frontier.hosts import HostLimits
+    from crawlproject.frontier.redis.scripts import Scripts
+    from crawlproject.frontier.redis.session import Reply
+    from crawlproject.records import Record
+
+logger = logging.getLogger(__name__)
+
+# Links that were let in lately: they need not be judged again.
+_JUDGED = 65_536
+# Seconds of a host's time that are given out before it has come.
+_LONG = 60.0
+
+
+class RedisFrontier(Turns):
+    """``options`` are those of the committer: what decides about URLs."""
+
+    def __init__(
+        self,
+        scripts: Scripts,
+        worker: str,
+        *,
+        host_of: Callable[[str], str],
+        limits: Callable[[str], HostLimits],
+        lasts: float = 60.0,
+        ahead: float = 0.0,
+        room: int = 1,
+        asks_robots: bool = False,
+        now: float | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        self.failure: str | None = None
+        self.folder: Path | None = None
+        self.host_of = host_of
+        self._limits = limits
+        self._scripts = scripts
+        self._options = options
+        self._judge: Callable[[str], str | None] | None = options.pop("judge", None)
+        self._desk = Desk(limits, room=room, ahead=ahead)
+        self._gate = self._desk.gate
+        self._session = Session(
+            scripts,
+            Aside(scripts),
+            worker,
+            lasts=lasts,
+            ahead=ahead,
+            asks_robots=asks_robots,
+        )
+        # Whose time it is: None is Redis'.
+        self._now = now
+        self._committer: Committer | None = None
+        # The ids of leases.
+        self._ids: dict[str, int] = {}
+        self._notes: dict[str, str] = {}
+        self._version: str | None = None
+        self._judged: dict[str, None] = {}
+        self._mirror: tuple[str, Reader] | None = None
+        self._reply = self._exchange()
+        self._settle()
+
+    # --- with Redis, at once
+
+    def _moment(self) -> float:
+        return clock.now() if self._now is None else self._now
+
+    def _exchange(self, wanted: int = 0) -> Reply:
+        report = self._desk.report(self._moment(), wanted)
+        try:
+            reply = self._session.exchange(report, self._now)
+        except RedisError:
+            self._desk.put_back(report, self._moment())
+            raise
+        self._absorb(reply)
+        return reply
+
+    def _absorb(self, reply: Reply) -> None:
+        self._reply = reply
+        self._desk.absorb(reply, self._moment())
+        if reply.version != self._version:
+            self._version = reply.version
+            self._notes = self._read_notes()
+        if reply.committer != self._session.worker:
+            self._committer = None
+
+    def _settle(self) -> None:
+        """Tell everything, and commit everything, as far as that is this worker's part."""
+        self._exchange()
+        while self._reply.committer == self._session.worker and (
+            self._reply.inbox or self._committer is None
+        ):
+            self.commit_some()
+            self._exchange()
+
+    def commit_some(self) -> int:
+        """Commit some of what was handed in, as the committer: how many messages."""
+        try:
+            if self._committer is None:
+                self._committer = self._new_committer()
+            return self._committer.commit()
+        except Fenced:
+            self._committer = None
+            return 0
+        except RedisError:
+            self._committer = None
+            raise
+        except Exception:
+            logger.debug("A batch failed", exc_info=True)
+            return self._commit_one_by_one()
+
+    def _commit_one_by_one(self) -> int:
+        """One of the next messages can't be used: all that can are committed."""
+        self._committer = self._new_committer()
+        try:
+            self._committer.commit_one()
+        except Fenced:
+            self._committer = None
+        except Unusable:
+            # What is in memory is half changed.
+            self._committer = self._new_committer()
+            self._committer.drop_one()
+        return 1
+
+    def _new_committer(self) -> Committer:
+        store = RedisStore(self._scripts, host_of=self.host_of, limits=self._limits)
+        committer = Committer(
+            store,
+            self._session.worker,
+            host_of=self.host_of,
+            judge=self._judge_now,
+            **self._options,
+        )
+        committer.write()
+        return committer
+
+    def _judge_now(self, url: str) -> str | None:
+        return None if self._judge is None else self._judge(url)
+
+    def _read_notes(self) -> dict[str, str]:
+        values = self._scripts.client.hgetall(f"{self._scripts.prefix}notes")
+        return {
+            name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+            for name, value in values.items()
+        }
+
+    def _tell(self, kind: str, *body: Any) -> None:
+        self._desk.tell(messages.to_bytes(kind, *body))
+
+    # --- what comes in
+
+    @guarded(0)
+    def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> int:
+        queued = self._reply.counts.queued
+        told = [list(candidate) for candidate in candidates]
+        for start in range(0, len(told), 1000):
+            self._tell("admit", told[start : start + 1000], depth)
+        self._settle()
+        return self._reply.counts.queued - queued
+
+    def unknown(self, urls: Iterable[str]) -> list[str]:
+        judged = self._judged
+        return [url for url in urls if url not in judged]
+
+    @guarded(0)
+    def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
+        queued = self._reply.counts.queued
+        self._judge = judge
+        self._tell("reconsider", reason)
+        self._settle()
+        return self._reply.counts.queued - queued
+
+    @guarded((0, 0))
+    def rejudge(
+        self, judge: Callable[[str], str | None], lasting: Sequence[str] = LASTING
+    ) -> tuple[int, int]:
+        self._judge = judge
+        before = self._reply.counts
+        self._tell("rejudge", list(lasting))
+        self._settle()
+        after = self._reply.counts
+        left = sum(after.skipped.values()) - sum(before.skipped.values())
+        entered = after.queued - before.queued
+        return max(left, 0), max(entered, 0)
+
+    @guarded(0)
+    def retry(self, *, failed: bool) -> int:
+        queued = self._reply.counts.queued
+        self._tell("retry", failed)
+        self._settle()
+        return self._reply.counts.queued - queued
+
+    # --- what goes out and comes back
+
+    @guarded(None)
+    def take(self, now: float) -> Lease | None:
+        self._now = now
+        taken = self._gate.take(now)
+        if taken is None:
+            self._exchange(1)
+            taken = self._gate.take(now)
+        if taken is None:
+            return None
+        host, (number, item) = taken
+        self._flying.add(item.url)
+        self._ids[item.url] = number
+        return Lease(
+            url=item.url,
+            fetch_url=item.fetch_url or item.url,
+            host=host.name,
+            depth=item.depth,
+            hops=item.hops,
+            referrer=item.referrer,
+            redirected_from=item.redirected_from,
+            attempts=item.attempts,
+            bounces=item.bounces,
+            verdict=item.verdict,
+            request=item.request,
+        )
+
+    @guarded(None)
+    def next_ready(self, now: float) -> float | None:
+        self._now = now
+        self._exchange()
+        ready = self._gate.next_ready(now)
+        if self._reply.next_in is not None:
+            later = now + self._reply.next_in
+            return later if ready is None else min(ready, later)
+        return ready
+
+    @guarded(None)
+    def release(self, lease: Lease, until: float, fetch_url: str | None = None) -> None:
+        self._withdraw(lease)
+        request = lease.request if isinstance(lease.request, str) else None
+        spelling = fetch_url or (None if lease.fetch_url == lease.url else lease.fetch_url)
+        learned = learned_text(spelling, lease.attempts, lease.bounces, request)
+        self._desk.release(self._ids.pop(lease.url), until, learned)
+        self._settle()
+
+    @guarded(None)
+    def finish(self, lease: Lease) -> None:
+        self._withdraw(lease)
+        number = self._ids.pop(lease.url)
+        answer = answers.to_record(lease, is_whole=True)
+        content = lease.content
+        self._desk.end(number, messages.to_bytes("answer", number, answer, content=content))
+        self._remember_judged(lease)
+        self._settle()
+
+    def _remember_judged(self, lease: Lease) -> None:
+        if len(self._judged) > _JUDGED:
+            self._judged.clear()
+        self._judged.update(dict.fromkeys(url for url in lease.links if url not in lease.reasons))
+
+    @guarded(True)
+    def exhausted(self) -> bool:
+        return self._reply.is_complete and self._desk.is_clear() and not self._ids
+
+    # --- hosts
+
+    @guarded(0.0)
+    def enter(self, host: str, now: float) -> float:
+        self._now = now
+        if not self._desk.has_slot(host):
+            self._desk.claim(host, now)
+            self._exchange()
+        wait = self._gate.enter(host, now)
+        if not wait:
+            self._desk.served(host)
+        return wait
+
+    @guarded(None)
+    def hold(self, host: str, until: float) -> None:
+        self._gate.hold(host, until)
+        self._settle()
+
+    @guarded(None)
+    def insist(self, host: str, delay: float) -> None:
+        self._gate.insist(host, delay)
+        self._settle()
+
+    def robots_of(self, origin: str) -> Robots | None:
+        return self._desk.robots.get(origin)
+
+    def keep_robots(self, origin: str, robots: Robots) -> None:
+        self._desk.keep_robots(self.host_of(f"{origin}/"), origin, robots)
+
+    # --- what is kept
+
+    @guarded(None)
+    def keep_item(self, kind: str, record: Record, url: str | None = None) -> None:
+        self._tell("item", kind, record, url)
+
+    @guarded(None)
+    def remember(self, name: str, value: str) -> None:
+        self._notes[name] = value
+        self._tell("note", name, value)
+
+    def recall(self, name: str) -> str | None:
+        return self._notes.get(name)
+
+    @guarded(None)
+    def commit(self) -> None:
+        self._settle()
+
+    def fail(self, problem: str) -> None:
+        self.failure = problem
+
+    def close(self) -> None:
+        if self.failure is None:
+            self._settle()
+        self._session.leave(self._now)
+
+    @guarded(None)
+    def facts(self, url: str) -> Facts | None:
+        return self.read().facts(url)
+
+    def read(self) -> Reader:
+        self._settle()
+        database = connect_to_memory()
+        Mirror(self._scripts, database, self.host_of).copy()
+        return Reader(database)
+
+    def skips(self) -> Iterator[Skip]:
+        return self.read().skips()
+
+    def counts(self) -> Counts:
+        return self._reply.counts
+
+    def depths(self) -> dict[int, int]:
+        return self.read().depths()

@@ -1,0 +1,56 @@
+"""Every key that a shared crawl keeps in Redis. All begin with ``crawl:{id}:``.
+
+The braces make one hash slot of them, so that a script may use them together.
+
+| key | type | what |
+|---|---|---|
+| ``meta`` | hash | ``version``, ``last_id``, ``buckets``, ``census``, ``idle``, ``notes``, ``stop`` … |
+| ``notes`` | hash | what the crawl remembers of itself: seeds, scope |
+| ``workers`` | sorted set | sessions, by when they end unless they are renewed |
+| ``hungry`` | sorted set | sessions that wanted more than there was, and when |
+| ``committer`` | string | the session that may commit |
+| ``inbox`` | list | messages for the committer: answers, seeds, items |
+| ``aside`` | list | values that were not ours, with the key where they were; bounded |
+| ``e:<n>`` | string | 64 entries by id, as a compressed block (``blocks.py``) |
+| ``x:<n>`` | hash | which id a fingerprint has: a bucket of about 64 |
+| ``items`` | hash | by id: what a worker has to know of a URL that is queued or leased |
+| ``tries`` | hash | by id: what was learned of one that is to be tried again |
+| ``due``, ``due_at`` | sorted set, hash | ids that wait for their time; their hosts |
+| ``q:<host>`` | sorted set | queued ids of a host, breadth first |
+| ``hosts`` | set | hosts that had something queued |
+| ``h:<host>`` | hash | a host: ``ready_at``, ``delay``, ``cap``, ``out`` (slots given out) … |
+| ``ready`` | sorted set | hosts with something queued and a free slot, by ``ready_at`` |
+| ``robots:<host>`` | hash | what the robots.txt of its origins said |
+| ``l:<worker>`` | hash | ids that a worker has, and their hosts |
+| ``s:<worker>`` | hash | hosts at which it has slots, and how many |
+| ``pages:<n>``, ``links:<n>`` | hash | by id, 256 a key: records; links as ids |
+| ``contents:<n>`` | hash | by id, 256 a key: what pages are compared by |
+| ``things``, ``starts`` | list, hash | items that are no pages; those that belong to no URL |
+| ``answers``, ``answered`` | hash | answers that wait for their turn, and of which id each is |
+| ``levels:<depth>``, ``levels`` | set, hash | ids that wait for their level; how many, by depth |
+| ``beyond`` | sorted set | ids that wait for a larger page budget |
+| ``budgets`` | hash | groups of URLs with a budget, and how much of it is spent |
+| ``sources`` | hash | which ids redirect to an id |
+"""
+
+from __future__ import annotations
+
+# What the values in these keys look like. Other versions are refused, not guessed at.
+VERSION = 1
+
+# Ids in one hash of pages.
+PAGES_A_KEY = 256
+
+
+def prefix_of(crawl: str) -> str:
+    return f"crawl:{{{crawl}}}:"
+
+
+def score_of(depth: int, rank: int) -> int:
+    """The place in a queue as a number that a sorted set holds exactly (below 2 ** 53)."""
+    return (min(depth, 8191) << 40) + min(rank, (1 << 40) - 1)
+
+
+def paged(name: str, number: int) -> str:
+    """The key of the hash that has something of an id."""
+    return f"{name}:{number // PAGES_A_KEY}"

@@ -1,0 +1,57 @@
+-- What the committer has made of messages, as one.
+--
+-- ARGV: worker, messages that are done, and then commands, each as its length and its words:
+--   'offer', id, host, score, item, delay, cap, throttled: a URL that may be taken
+--   'withdraw', id, host: one that may not be taken any more
+--   any other: as Redis knows it, with the key without its prefix as the second word.
+-- Returns 1; 0: the worker is not the committer any more, and nothing was done.
+
+local worker = argument()
+if redis.call('GET', P .. 'committer') ~= worker then
+  return 0
+end
+redis.call('LTRIM', P .. 'inbox', number(), -1)
+
+local hosts = {}
+local function offer(id, host, score, item, delay, cap, throttled)
+  local key = P .. 'q:' .. host
+  local is_open = redis.call('HSET', P .. 'items', id, score .. ' ' .. item) == 0
+  if not is_open then
+    local state = P .. 'h:' .. host
+    if redis.call('SADD', P .. 'hosts', host) == 1 then
+      redis.call(
+        'HSET', state, 'delay', delay, 'cap', cap, 'throttled', throttled, 'out', 0,
+        'set_delay', delay
+      )
+    end
+    redis.call('ZADD', key, score, id)
+  elseif redis.call('ZSCORE', key, id) then
+    redis.call('ZADD', key, score, id)
+  end
+  hosts[host] = true
+end
+
+local function withdraw(id, host)
+  redis.call('HDEL', P .. 'items', id)
+  redis.call('HDEL', P .. 'tries', id)
+  redis.call('ZREM', P .. 'q:' .. host, id)
+  redis.call('ZREM', P .. 'due', id)
+  hosts[host] = true
+end
+
+while place < #ARGV do
+  local length = number()
+  local command = ARGV[place + 1]
+  if command == 'offer' then
+    offer(unpack(ARGV, place + 2, place + length))
+  elseif command == 'withdraw' then
+    withdraw(unpack(ARGV, place + 2, place + length))
+  else
+    redis.call(command, P .. ARGV[place + 2], unpack(ARGV, place + 3, place + length))
+  end
+  place = place + length
+end
+for host in pairs(hosts) do
+  settle(host)
+end
+return 1

@@ -1,0 +1,266 @@
+-- What a worker has done, for what it may do next.
+--
+-- ARGV, in this order (a list is its length, and then its members):
+--   worker, now ('': Redis' clock), seconds until the session ends, is_new, may_commit,
+--   URLs wanted, how many seconds before its time a host may be given out, asks_robots;
+--   list of messages for the committer;
+--   list of ended leases: id, answer;
+--   list of released leases: id, seconds to wait, what was learned (JSON);
+--   list of hosts: name, slots kept, seconds until it may be asked, delay, cap, insisted,
+--     throttled, failures, further requests, is_idle, URLs wanted, slots wanted;
+--   list of robots: host, origin, what is known.
+-- Returns: now, is_lost, crawl (see below), next time, list of grants.
+--   A grant: host, slots, ready_at, insisted, throttled, failures, list of robots (origin, what
+--   is known), list of URLs (id, item, what was learned).
+
+local worker = argument()
+local now = clock(argument())
+local lasts = number()
+local is_new = argument() == '1'
+local may_commit = argument() == '1'
+local wanted = number()
+local ahead = number()
+local asks_robots = argument() == '1'
+
+-- Sessions that have ended.
+local late = redis.call('ZRANGEBYSCORE', P .. 'workers', '-inf', written(now), 'WITHSCORES')
+for i = 1, #late, 2 do
+  end_session(late[i], tonumber(late[i + 1]))
+end
+local is_lost = not is_new and not redis.call('ZSCORE', P .. 'workers', worker)
+redis.call('ZADD', P .. 'workers', written(now + lasts), worker)
+if may_commit and redis.call('EXISTS', P .. 'committer') == 0 then
+  redis.call('SET', P .. 'committer', worker)
+end
+
+for _ = 1, number() do
+  redis.call('RPUSH', P .. 'inbox', argument())
+end
+
+-- An answer counts as long as there is none: whoever was given the URL meanwhile.
+local own = P .. 'l:' .. worker
+for _ = 1, number() do
+  local id, answer = argument(), argument()
+  local host = redis.call('HGET', own, id)
+  redis.call('HDEL', own, id)
+  if redis.call('HDEL', P .. 'items', id) == 1 then
+    redis.call('HDEL', P .. 'tries', id)
+    redis.call('RPUSH', P .. 'inbox', answer)
+    if not host then
+      redis.call('ZREM', P .. 'due', id)
+    end
+  end
+end
+
+for _ = 1, number() do
+  local id, wait, learned = argument(), number(), argument()
+  local host = redis.call('HGET', own, id)
+  if host then
+    redis.call('HDEL', own, id)
+    redis.call('HSET', P .. 'tries', id, learned)
+    if wait > 0 then
+      redis.call('ZADD', P .. 'due', written(now + wait), id)
+      redis.call('HSET', P .. 'due_at', id, host)
+    else
+      requeue(id, host)
+      settle(host)
+    end
+  end
+end
+
+-- What was to wait until now.
+local due = redis.call('ZRANGEBYSCORE', P .. 'due', '-inf', written(now), 'LIMIT', 0, 1000)
+for _, id in ipairs(due) do
+  local host = redis.call('HGET', P .. 'due_at', id)
+  redis.call('ZREM', P .. 'due', id)
+  redis.call('HDEL', P .. 'due_at', id)
+  if host then
+    requeue(id, host)
+    settle(host)
+  end
+end
+
+local workers = redis.call('ZCARD', P .. 'workers')
+-- Somebody else has had nothing to do lately.
+local is_shared = false
+if workers > 1 then
+  local hungry = redis.call('ZRANGEBYSCORE', P .. 'hungry', written(now - 2), '+inf')
+  is_shared = #hungry > 1 or (#hungry == 1 and hungry[1] ~= worker)
+end
+local function share(all)
+  return math.max(1, math.ceil(all / workers))
+end
+
+local grants = {}
+
+-- URLs of a host for this worker, which has slots there.
+local function grant(host, slots, most)
+  local taken = {}
+  if most > 0 then
+    local popped = redis.call('ZPOPMIN', P .. 'q:' .. host, most)
+    for i = 1, #popped, 2 do
+      local id = popped[i]
+      local item = redis.call('HGET', P .. 'items', id)
+      if item then
+        redis.call('HSET', own, id, host)
+        taken[#taken + 1] = id
+        taken[#taken + 1] = item
+        taken[#taken + 1] = redis.call('HGET', P .. 'tries', id) or ''
+      end
+    end
+  end
+  local state = redis.call(
+    'HMGET', P .. 'h:' .. host, 'ready_at', 'insisted', 'throttled', 'failures'
+  )
+  grants[#grants + 1] = {
+    host, slots, state[1] or written(NEVER), state[2] or '0', state[3] or '0', state[4] or '0',
+    redis.call('HGETALL', P .. 'robots:' .. host), taken,
+  }
+  return #taken / 3
+end
+
+local kept_hosts = P .. 's:' .. worker
+local surplus = 0
+if is_shared then
+  local held, all = redis.call('HLEN', kept_hosts), redis.call('ZCARD', P .. 'ready')
+  for _, other in ipairs(redis.call('ZRANGE', P .. 'workers', 0, -1)) do
+    all = all + redis.call('HLEN', P .. 's:' .. other)
+  end
+  surplus = held - share(all)
+end
+
+for _ = 1, number() do
+  local host, kept = argument(), number()
+  local ready_in, delay, cap = argument(), argument(), number()
+  local insisted, throttled, failures, requests = number(), argument(), argument(), number()
+  local is_idle, urls, slots = argument() == '1', number(), number()
+  local key = P .. 'h:' .. host
+  local before = tonumber(redis.call('HGET', kept_hosts, host)) or 0
+  -- A session that was lost has none.
+  kept = math.min(kept, before)
+  insisted = math.max(insisted, tonumber(redis.call('HGET', key, 'insisted')) or 0)
+  redis.call(
+    'HSET', key, 'delay', delay, 'cap', cap, 'insisted', tostring(insisted),
+    'throttled', throttled, 'failures', failures
+  )
+  redis.call('HINCRBY', key, 'requests', requests)
+  local ready_at = ready_in == '' and NEVER or now + tonumber(ready_in)
+  free_slots(host, before - kept, ready_at)
+  local out = tonumber(redis.call('HGET', key, 'out')) or 0
+  if is_shared and kept > share(cap) then
+    -- The worker gives the rest back when its requests have ended.
+    slots = 0
+  end
+  local more = math.max(0, math.min(slots, cap - out))
+  kept = kept + more
+  redis.call('HINCRBY', key, 'out', more)
+  local has_urls = false
+  if urls > 0 and kept > 0 then
+    if surplus > 0 and is_idle then
+      surplus = surplus - 1
+    else
+      local count = grant(host, is_shared and math.min(kept, share(cap)) or kept, urls)
+      wanted = wanted - count
+      has_urls = count > 0
+    end
+  elseif more > 0 then
+    grant(host, kept, 0)
+  end
+  if is_idle and not has_urls and more == 0 and kept > 0 then
+    -- Its answer says so: no grant, no slots.
+    free_slots(host, kept, ready_at)
+    kept = 0
+  end
+  if kept > 0 then
+    redis.call('HSET', kept_hosts, host, kept)
+  else
+    redis.call('HDEL', kept_hosts, host)
+  end
+  settle(host)
+end
+
+for _ = 1, number() do
+  local host, origin, known = argument(), argument(), argument()
+  redis.call('HSET', P .. 'robots:' .. host, origin, known)
+end
+
+-- Hosts that may be asked now, or soon; of those, the ones with the best URLs.
+if wanted > 0 then
+  local hosts = redis.call(
+    'ZRANGEBYSCORE', P .. 'ready', '-inf', written(now + ahead), 'LIMIT', 0,
+    math.max(64, wanted)
+  )
+  local best = {}
+  for i, host in ipairs(hosts) do
+    local first = redis.call('ZRANGE', P .. 'q:' .. host, 0, 0, 'WITHSCORES')
+    best[i] = {tonumber(first[2]) or 0, host}
+  end
+  table.sort(best, function(one, other)
+    if one[1] == other[1] then
+      return one[2] < other[2]
+    end
+    return one[1] < other[1]
+  end)
+  for i, pair in ipairs(best) do
+    if wanted <= 0 then
+      break
+    end
+    local host = pair[2]
+    local key = P .. 'h:' .. host
+    local state = redis.call('HMGET', key, 'cap', 'out', 'delay')
+    local cap, out = tonumber(state[1]) or 1, tonumber(state[2]) or 0
+    local delay = tonumber(state[3]) or 0
+    local mine = tonumber(redis.call('HGET', kept_hosts, host)) or 0
+    local slots = math.min(cap - out, wanted)
+    if is_shared then
+      slots = math.min(slots, math.max(0, share(cap) - mine))
+    end
+    if asks_robots and redis.call('EXISTS', P .. 'robots:' .. host) == 0 then
+      -- Only one asks for its robots.txt.
+      slots = out == 0 and 1 or 0
+    end
+    if slots > 0 then
+      local urls = math.max(slots, math.ceil(wanted / (#best - i + 1)))
+      if delay > 0 then
+        urls = math.min(urls, math.max(1, math.ceil(ahead / delay)))
+      end
+      wanted = wanted - grant(host, mine + slots, urls)
+      redis.call('HINCRBY', key, 'out', slots)
+      redis.call('HSET', kept_hosts, host, mine + slots)
+      settle(host)
+    end
+  end
+end
+
+if wanted > 0 then
+  redis.call('ZADD', P .. 'hungry', written(now), worker)
+else
+  redis.call('ZREM', P .. 'hungry', worker)
+end
+
+-- When there may be something that is not given out yet.
+local next_at = ''
+for _, key in ipairs({'ready', 'due'}) do
+  local first = redis.call(
+    'ZRANGEBYSCORE', P .. key, '(' .. written(now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1
+  )
+  if first[2] and (next_at == '' or tonumber(first[2]) < tonumber(next_at)) then
+    next_at = written(tonumber(first[2]))
+  end
+end
+
+-- The crawl: version of the notes, stop, census, is_idle, messages in the inbox, URLs leased,
+-- the committer, workers.
+local meta = redis.call('HMGET', P .. 'meta', 'notes', 'stop', 'census', 'idle')
+local leased = 0
+for _, other in ipairs(redis.call('ZRANGE', P .. 'workers', 0, -1)) do
+  leased = leased + redis.call('HLEN', P .. 'l:' .. other)
+end
+return {
+  written(now), is_lost and 1 or 0,
+  {
+    meta[1] or '', meta[2] or '', meta[3] or '', meta[4] or '',
+    redis.call('LLEN', P .. 'inbox'), leased, redis.call('GET', P .. 'committer') or '', workers,
+  },
+  next_at, grants,
+}

@@ -1,0 +1,128 @@
+"""What workers tell the committer, as values in a list in Redis. Pure.
+
+| kind | body |
+|---|---|
+| ``answer`` | id, what came of it (``answers.py``); and what its page is compared by |
+| ``admit`` | candidates (url, reason, request), depth |
+| ``item`` | kind, record, url |
+| ``note`` | name, value |
+| ``join`` | name, texts that join those in the note |
+| ``repair`` | id, of which what a worker has to know is not ours any more |
+| ``reconsider`` | reason |
+| ``rejudge`` | reasons that last |
+| ``retry`` | whether what has failed is tried again too |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawlproject.frontier.redis.blocks import Malformed, packed, unpacked
+from crawlproject.items import Content
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_HASH_BYTES = 32
+_LENGTH_BYTES = 4
+_OBJECTS = (dict, type(None))
+
+
+class Message(NamedTuple):
+    kind: str
+    body: list[Any]
+    content: Content | None = None
+
+
+def to_bytes(kind: str, *body: Any, content: Content | None = None) -> bytes:
+    beside = b""
+    if content is not None:
+        sign = content.signature
+        beside = content.hash + ((sign() if callable(sign) else sign) or b"")
+    text = packed([kind, *body])
+    return len(text).to_bytes(_LENGTH_BYTES, "little") + text + beside
+
+
+def from_bytes(data: bytes) -> Message:
+    length = int.from_bytes(data[:_LENGTH_BYTES], "little")
+    beside = data[_LENGTH_BYTES + length :]
+    value = unpacked(data[_LENGTH_BYTES : _LENGTH_BYTES + length])
+    if not isinstance(value, list) or not value or value[0] not in _CHECKS:
+        raise Malformed("no message")
+    kind, *body = value
+    if not _CHECKS[kind](body):
+        raise Malformed(f"no message of the kind {kind!r}")
+    content = None
+    if beside:
+        if len(beside) < _HASH_BYTES:
+            raise Malformed("half a hash")
+        content = Content(beside[:_HASH_BYTES], beside[_HASH_BYTES:] or None)
+    return Message(kind, body, content)
+
+
+def _are(*types: type) -> Callable[[list[Any]], bool]:
+    return lambda body: (
+        len(body) == len(types)
+        and all(type(value) is one for value, one in zip(body, types, strict=True))
+    )
+
+
+def _is_admission(body: list[Any]) -> bool:
+    return (
+        _are(list, int)(body)
+        and body[1] >= 0
+        and all(
+            isinstance(one, list)
+            and len(one) == 3
+            and type(one[0]) is str
+            and all(map(_is_text, one[1:]))
+            for one in body[0]
+        )
+    )
+
+
+def _is_answer(answer: dict[str, Any]) -> bool:
+    found, records = answer.get("found"), answer.get("records")
+    return (
+        isinstance(found, list)
+        and all(isinstance(one, list) and _is_found(one) for one in found)
+        and isinstance(records, list)
+        and all(isinstance(one, list) and _are(str, dict)(one) for one in records)
+        and type(answer.get("failed")) is bool
+        and all(_is_text(answer.get(name)) for name in ("skip", "redirect"))
+        and all(type(answer.get(name)) in _OBJECTS for name in ("redirect_answer", "stored"))
+    )
+
+
+def _is_found(one: list[Any]) -> bool:
+    return len(one) == 2 and type(one[0]) is str and _is_text(one[1])
+
+
+def _is_text(value: Any) -> bool:
+    return value is None or type(value) is str
+
+
+def _is_item(body: list[Any]) -> bool:
+    return (
+        len(body) == 3
+        and type(body[0]) is str
+        and type(body[1]) is dict
+        and _is_text(body[2])
+    )
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(type(value) is str for value in values)
+
+
+_CHECKS: dict[str, Callable[[list[Any]], bool]] = {
+    "answer": lambda body: _are(int, dict)(body) and _is_answer(body[1]),
+    "admit": _is_admission,
+    "item": _is_item,
+    "note": _are(str, str),
+    "join": lambda body: _are(str, list)(body) and _are_texts(body[1]),
+    "repair": _are(int),
+    "reconsider": _are(str),
+    "rejudge": lambda body: len(body) == 1 and _are_texts(body[0]),
+    "retry": _are(bool),
+}

@@ -1,0 +1,243 @@
+"""A shared crawl as a ``crawl.db``: so it is read, exported and asked as on one machine.
+
+Pages are read before entries: what a page links to is known then. While others go on, a page
+may be missing that its entry says is done; when they have ended, nothing is.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from crawlproject.frontier.redis.aside import Aside
+from crawlproject.frontier.redis.blocks import SIZE, Malformed, full, unpacked
+from crawlproject.frontier.redis.keys import PAGES_A_KEY
+from crawlproject.frontier.redis.session import item_from, robots_from
+from crawlproject.frontier.redis.shelf import Shelf
+from crawlproject.frontier.seen import fingerprint
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator
+
+    from crawlproject.frontier.redis.scripts import Scripts
+
+_HASH_BYTES = 32
+# Hashes, or members of a list, that are read at once.
+_AT_ONCE = 16
+_INSERT_URL = f"INSERT OR REPLACE INTO urls VALUES ({', '.join('?' * 21)})"  # noqa: S608
+
+
+class Mirror:
+    def __init__(
+        self, scripts: Scripts, database: sqlite3.Connection, host_of: Callable[[str], str]
+    ) -> None:
+        self._scripts = scripts
+        self._client = scripts.client
+        self._database = database
+        self._host_of = host_of
+        self._aside = Aside(scripts)
+        self._hosts: dict[str, int] = {}
+
+    def copy(self) -> None:
+        """Copy everything."""
+        self._database.execute("BEGIN")
+        last_id = self._last_id()
+        self._copy_pages(last_id)
+        self._copy_items()
+        self._copy_hosts()
+        self._copy_urls()
+        self._copy_rest()
+        self._database.execute("COMMIT")
+
+    def _last_id(self) -> int:
+        value = self._client.hget(self._key("meta"), "last_id")
+        return int(value) if value is not None and value.isdigit() else 0
+
+    def _key(self, name: str) -> str:
+        return f"{self._scripts.prefix}{name}"
+
+    def _copy_pages(self, last_id: int) -> None:
+        for number in range(0, last_id // PAGES_A_KEY + 1, _AT_ONCE):
+            numbers = range(number, number + _AT_ONCE)
+            with self._client.pipeline(transaction=False) as pipeline:
+                for name in ("pages", "links", "contents"):
+                    for one in numbers:
+                        pipeline.hgetall(self._key(f"{name}:{one}"))
+                found = pipeline.execute()
+            links: dict[bytes, bytes] = {}
+            for some in found[_AT_ONCE : 2 * _AT_ONCE]:
+                links |= some
+            for some in found[:_AT_ONCE]:
+                for key, value in some.items():
+                    self._copy_page(key, value, links.get(key))
+            self._database.executemany(
+                "INSERT OR REPLACE INTO contents VALUES (?, ?, ?)",
+                [
+                    (int(key), value[:_HASH_BYTES], value[_HASH_BYTES:] or None)
+                    for some in found[2 * _AT_ONCE :]
+                    for key, value in some.items()
+                    if key.isdigit() and len(value) >= _HASH_BYTES
+                ],
+            )
+
+    def _copy_page(self, key: bytes, value: bytes, links: bytes | None) -> None:
+        try:
+            record, stored = _texts(unpacked(value))
+            number = int(key)
+        except ValueError as error:
+            self._aside.put("pages", value, str(error))
+            return
+        self._database.execute(
+            "INSERT OR REPLACE INTO pages VALUES (?, ?, ?)",
+            (number, record, None if links is None or len(links) % 4 else links),
+        )
+        if stored is not None:
+            self._database.execute("INSERT OR REPLACE INTO stored VALUES (?, ?)", (number, stored))
+
+    def _copy_items(self) -> None:
+        for value in self._things():
+            try:
+                url, kind, page, record = unpacked(value)
+                self._database.execute(
+                    "INSERT INTO items (url, kind, page, record) VALUES (?, ?, ?, ?)",
+                    (url, kind, page, record),
+                )
+            except (Malformed, TypeError, ValueError, self._database.Error) as error:
+                self._aside.put("things", value, str(error))
+
+    def _things(self) -> Iterator[bytes]:
+        start = 0
+        while some := self._client.lrange(self._key("things"), start, start + 255):
+            yield from some
+            start += len(some)
+        yield from self._client.hgetall(self._key("starts")).values()
+
+    def _copy_hosts(self) -> None:
+        names = sorted(self._client.smembers(self._key("hosts")))
+        for start in range(0, len(names), 256):
+            some = names[start : start + 256]
+            with self._client.pipeline(transaction=False) as pipeline:
+                for name in some:
+                    pipeline.hgetall(self._key("h:").encode() + name)
+                    pipeline.hgetall(self._key("robots:").encode() + name)
+                found = pipeline.execute()
+            for name, state, robots in zip(some, found[::2], found[1::2], strict=True):
+                self._copy_host(name.decode("utf-8", "replace"), state)
+                for origin, value in robots.items():
+                    self._copy_robots(origin.decode("utf-8", "replace"), value)
+
+    def _copy_host(self, name: str, state: dict[bytes, bytes]) -> None:
+        def number(key: bytes) -> float:
+            with suppress(ValueError):
+                return float(state.get(key, 0))
+            return 0.0
+
+        ready_at = number(b"ready_at")
+        self._hosts[name] = len(self._hosts) + 1
+        self._database.execute(
+            "INSERT OR REPLACE INTO hosts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                self._hosts[name],
+                name,
+                number(b"set_delay"),
+                number(b"insisted"),
+                number(b"throttled"),
+                ready_at if ready_at > 0 else None,
+                int(number(b"requests")),
+                int(number(b"failures")),
+            ),
+        )
+
+    def _copy_robots(self, origin: str, value: bytes) -> None:
+        with suppress(Malformed):
+            self._database.execute(
+                "INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?, ?, ?)",
+                (origin, *robots_from(value)),
+            )
+
+    def _copy_urls(self) -> None:
+        leased = {
+            number
+            for worker in self._client.zrange(self._key("workers"), 0, -1)
+            for number in self._client.hkeys(self._key("l:").encode() + worker)
+        }
+        due = dict(self._client.zrange(self._key("due"), 0, -1, withscores=True))
+        tries = self._client.hgetall(self._key("tries"))
+        shelf = Shelf(self._scripts, self._aside, self._last_id())
+        rows = []
+        for number, row in shelf.all_rows():
+            key = b"%d" % number
+            again = self._tried(tries[key]) if key in tries else None
+            url, state, depth, hops, referrer, rank, reason, rule, *rest = full(row)
+            waits, target, fewest_hops, blocked, verdict, request = rest
+            rows.append(
+                (
+                    number,
+                    fingerprint(url),
+                    url,
+                    1 if key in leased and state == 0 else state,
+                    self._hosts.get(self._host_of(url)),
+                    depth,
+                    hops,
+                    referrer or None,
+                    rank + number,
+                    reason,
+                    rule,
+                    again and again[0],
+                    verdict,
+                    (again and again[1]) or None,
+                    (again and again[2]) or None,
+                    due.get(key),
+                    waits or None,
+                    target,
+                    fewest_hops or None,
+                    blocked,
+                    request,
+                )
+            )
+            if len(rows) >= SIZE * 64:
+                self._database.executemany(_INSERT_URL, rows)
+                rows.clear()
+        self._database.executemany(_INSERT_URL, rows)
+
+    def _tried(self, learned: bytes) -> tuple[str | None, int, int] | None:
+        with suppress(ValueError):
+            item = item_from(b'0 ["",0,0,0,null,[],null,null]', learned)
+            return item.fetch_url, item.attempts, item.bounces
+        return None
+
+    def _copy_rest(self) -> None:
+        answered = self._client.hgetall(self._key("answered"))
+        for number, value in self._client.hgetall(self._key("answers")).items():
+            with suppress(Malformed, ValueError, KeyError):
+                self._database.execute(
+                    "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)",
+                    (int(number), int(answered[number]), str(unpacked(value))),
+                )
+        for name, spent in self._client.hgetall(self._key("budgets")).items():
+            if spent.isdigit():
+                self._database.execute(
+                    "INSERT OR REPLACE INTO budgets VALUES (?, ?)",
+                    (name.decode("utf-8", "replace"), int(spent)),
+                )
+        for name, value in self._client.hgetall(self._key("notes")).items():
+            self._database.execute(
+                "INSERT OR REPLACE INTO notes VALUES (?, ?)",
+                (name.decode("utf-8", "replace"), value.decode("utf-8", "replace")),
+            )
+
+
+def _texts(value: Any) -> tuple[str, str | None]:
+    if (
+        not isinstance(value, list)
+        or len(value) != 2
+        or type(value[0]) is not str
+        or type(value[1]) not in (str, type(None))
+    ):
+        raise Malformed("no page")
+    record, stored = value
+    if record:
+        json.loads(record)
+    return record, stored

@@ -1,0 +1,316 @@
+"""A worker's session in Redis: what it has done, for what it may do next (``lua/exchange.lua``).
+
+Seconds are told relative to now, in both directions, because clocks differ. What took time on
+the way makes a host wait longer, never shorter.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawlproject.frontier.base import Counts, Robots
+from crawlproject.frontier.census import Census
+from crawlproject.frontier.redis.blocks import Malformed, packed, unpacked
+from crawlproject.records import from_text, to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from crawlproject.frontier.redis.aside import Aside
+    from crawlproject.frontier.redis.scripts import Scripts, Word
+
+
+class HostReport(NamedTuple):
+    """What a worker knows of a host at which it has slots, or wants some."""
+
+    name: str
+    slots: int
+    ready_in: float
+    delay: float
+    cap: int
+    insisted: float
+    throttled: float
+    failures: int
+    requests: int
+    # Nothing is queued or in flight here.
+    is_idle: bool
+    wanted_urls: int
+    wanted_slots: int
+
+
+class Item(NamedTuple):
+    """A URL that was given to this worker."""
+
+    url: str
+    depth: int
+    rank: int
+    hops: int
+    referrer: str | None
+    redirected_from: tuple[str, ...]
+    verdict: str | None
+    request: str | None
+    fetch_url: str | None = None
+    attempts: int = 0
+    bounces: int = 0
+
+
+class Grant(NamedTuple):
+    host: str
+    slots: int
+    # Seconds from now.
+    ready_in: float
+    insisted: float
+    throttled: float
+    failures: int
+    robots: dict[str, Robots]
+    items: dict[int, Item]
+
+
+@dataclass(slots=True)
+class Report:
+    """What goes to Redis in one exchange."""
+
+    messages: list[bytes] = field(default_factory=list)
+    ended: list[tuple[int, bytes]] = field(default_factory=list)
+    # The id, seconds to wait, and what was learned.
+    released: list[tuple[int, float, str]] = field(default_factory=list)
+    hosts: list[HostReport] = field(default_factory=list)
+    robots: list[tuple[str, str, Robots]] = field(default_factory=list)
+    wanted: int = 0
+
+
+class Reply(NamedTuple):
+    # The session had ended: what it had was given to others.
+    is_lost: bool
+    # Of the notes: whether something has changed.
+    version: str
+    # Why all are to stop, or nothing.
+    stop: str
+    counts: Counts
+    # Nothing is left to do, or will be.
+    is_complete: bool
+    inbox: int
+    committer: str
+    workers: int
+    # Seconds until there may be more; None: not by itself.
+    next_in: float | None
+    grants: list[Grant]
+    # URLs that were given out, but with a value that is not ours.
+    broken: list[int]
+
+
+class Session:
+    """``lasts`` seconds until it ends unless it is renewed; ``ahead`` seconds before its time a
+    host may be given to this worker.
+    """
+
+    def __init__(
+        self,
+        scripts: Scripts,
+        aside: Aside,
+        worker: str,
+        *,
+        lasts: float,
+        ahead: float,
+        asks_robots: bool,
+    ) -> None:
+        self.worker = worker
+        self._scripts = scripts
+        self._aside = aside
+        self._lasts = lasts
+        self._ahead = ahead
+        self._asks_robots = asks_robots
+        self._is_new = True
+        self._broken: list[int] = []
+
+    def exchange(
+        self, report: Report, now: float | None = None, *, may_commit: bool = True
+    ) -> Reply:
+        """``now`` is Redis' time unless it is given."""
+        words: list[Word] = [
+            self.worker,
+            "" if now is None else _written(now),
+            self._lasts,
+            int(self._is_new),
+            int(may_commit),
+            report.wanted,
+            self._ahead,
+            int(self._asks_robots),
+            len(report.messages),
+            *report.messages,
+            len(report.ended),
+            *(word for one in report.ended for word in one),
+            len(report.released),
+            *(word for one in report.released for word in one),
+            len(report.hosts),
+            *(word for one in report.hosts for word in _words_of(one)),
+            len(report.robots),
+            *(
+                word
+                for host, origin, robots in report.robots
+                for word in (host, origin, _packed_robots(robots))
+            ),
+        ]
+        reply = self._scripts.run("exchange", words)
+        self._is_new = False
+        return self._read(reply)
+
+    def leave(self, now: float | None = None) -> int:
+        """End the session: how many workers are left."""
+        moment = "" if now is None else _written(now)
+        return int(self._scripts.run("leave", (self.worker, moment)))
+
+    def _read(self, reply: list[Any]) -> Reply:
+        moment, is_lost, crawl, next_at, grants = reply
+        now = float(moment)
+        self._broken = []
+        version, stop, census, is_idle, inbox, leased, committer, workers = crawl
+        return Reply(
+            bool(is_lost),
+            version.decode("utf-8", "replace"),
+            stop.decode("utf-8", "replace"),
+            _counts(census, leased),
+            is_idle == b"1" and not inbox,
+            inbox,
+            committer.decode("utf-8", "replace"),
+            workers,
+            float(next_at) - now if next_at else None,
+            [self._grant(grant, now) for grant in grants],
+            self._broken,
+        )
+
+    def _grant(self, grant: list[Any], now: float) -> Grant:
+        host, slots, ready_at, insisted, throttled, failures, robots, taken = grant
+        name = host.decode("utf-8", "replace")
+        return Grant(
+            name,
+            int(slots),
+            _number(ready_at) - now,
+            _number(insisted),
+            _number(throttled),
+            int(_number(failures)),
+            dict(self._robots(name, robots)),
+            dict(self._items(taken)),
+        )
+
+    def _robots(self, host: str, flat: list[bytes]) -> Iterator[tuple[str, Robots]]:
+        for origin, value in zip(flat[::2], flat[1::2], strict=True):
+            try:
+                yield origin.decode(), robots_from(value)
+            except ValueError as error:
+                self._aside.put(f"robots:{host}", value, str(error))
+
+    def _items(self, taken: list[bytes]) -> Iterator[tuple[int, Item]]:
+        for number, item, learned in zip(taken[::3], taken[1::3], taken[2::3], strict=True):
+            try:
+                yield int(number), item_from(item, learned)
+            except ValueError as error:
+                self._aside.put("items", item, str(error))
+                self._broken.append(int(number))
+
+
+def learned_text(fetch_url: str | None, attempts: int, bounces: int, request: str | None) -> str:
+    """What was learned of a URL that is to be tried again."""
+    return to_text([fetch_url, attempts, bounces, request])
+
+
+def _words_of(host: HostReport) -> tuple[Word, ...]:
+    return (
+        host.name,
+        host.slots,
+        _written(host.ready_in),
+        _written(host.delay),
+        host.cap,
+        _written(host.insisted),
+        _written(host.throttled),
+        host.failures,
+        host.requests,
+        int(host.is_idle),
+        host.wanted_urls,
+        host.wanted_slots,
+    )
+
+
+def _written(seconds: float) -> str:
+    return f"{max(seconds, -1e15):.6f}"
+
+
+def _number(text: bytes) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+def _counts(census: bytes, leased: int) -> Counts:
+    counted = Census()
+    try:
+        counted.restore(json.loads(census or b"{}"))
+    except (ValueError, TypeError, AttributeError):
+        # The committer writes it again with its next batch.
+        return Counts()
+    counts = counted.counts()
+    # What the committer calls leased was answered, and waits for its turn.
+    counts.leased += leased
+    counts.queued = max(0, counts.queued - leased)
+    return counts
+
+
+def item_from(item: bytes, learned: bytes) -> Item:
+    _, _, text = item.decode().partition(" ")
+    values = from_text(text)
+    types: tuple[type, ...] = (str, int, int, int)
+    if (
+        not isinstance(values, list)
+        or len(values) != 8
+        or any(type(value) is not one for value, one in zip(values, types, strict=False))
+        or not all(value is None or type(value) is str for value in (values[4], *values[6:]))
+        or not isinstance(values[5], list)
+        or not all(type(value) is str for value in values[5])
+    ):
+        raise Malformed("no item")
+    url, depth, rank, hops, referrer, sources, verdict, request = values
+    given = Item(url, depth, rank, hops, referrer, tuple(sources), verdict, request)
+    if not learned:
+        return given
+    again = from_text(learned.decode())
+    if (
+        not isinstance(again, list)
+        or len(again) != 4
+        or any(type(value) is not int for value in again[1:3])
+        or not all(value is None or type(value) is str for value in (again[0], again[3]))
+    ):
+        raise Malformed("no attempts")
+    fetch_url, attempts, bounces, request = again
+    return given._replace(
+        fetch_url=fetch_url,
+        attempts=attempts,
+        bounces=bounces,
+        request=given.request if request is None else request,
+    )
+
+
+def _packed_robots(robots: Robots) -> bytes:
+    body = None if robots.body is None else robots.body.decode("latin-1")
+    return packed([body, *robots[1:]])
+
+
+def robots_from(value: bytes) -> Robots:
+    values = unpacked(value)
+    if (
+        not isinstance(values, list)
+        or len(values) != 5
+        or type(values[0]) not in (str, type(None))
+        or any(type(number) not in (int, float) for number in values[1:3])
+        or type(values[3]) not in (str, type(None))
+        or type(values[4]) is not int
+    ):
+        raise Malformed("no robots.txt")
+    body, fetched_at, expires_at, error, failures = values
+    try:
+        data = None if body is None else body.encode("latin-1")
+    except UnicodeEncodeError:
+        raise Malformed("no robots.txt") from None
+    return Robots(data, fetched_at, expires_at, error, failures)

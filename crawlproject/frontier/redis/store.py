@@ -1,0 +1,448 @@
+"""Entries, pages and answers of a shared crawl in Redis, as the committer sees them.
+
+The committer is the only one that writes them, so what it has read stays true until another
+takes its place. Changes wait in memory until ``write``: a batch is written as one.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from bisect import insort
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from crawlproject.frontier.base import SPENDING, State
+from crawlproject.frontier.entries import Entries
+from crawlproject.frontier.entry import Wait
+from crawlproject.frontier.notes import ADDED_FIELDS
+from crawlproject.frontier.redirects import sources_of
+from crawlproject.frontier.redis.aside import Aside
+from crawlproject.frontier.redis.batch import Batch
+from crawlproject.frontier.redis.blocks import Malformed, full, packed, row_of, unpacked
+from crawlproject.frontier.redis.index import Index
+from crawlproject.frontier.redis.keys import paged, score_of
+from crawlproject.frontier.redis.shelf import Shelf
+from crawlproject.records import encodable, to_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from crawlproject.frontier.base import Lease
+    from crawlproject.frontier.census import Census
+    from crawlproject.frontier.entry import Entry
+    from crawlproject.frontier.hosts import HostLimits, Key
+    from crawlproject.frontier.redis.blocks import Row
+    from crawlproject.frontier.redis.scripts import Scripts
+    from crawlproject.items import Content
+    from crawlproject.records import Record
+
+
+class _Everything:
+    """A screen that lets all pass: Redis is asked about what is not in memory."""
+
+    def add(self, fingerprint: int) -> None: ...
+
+    def may_have(self, fingerprint: int) -> bool:
+        return True
+
+
+class RedisStore(Entries):
+    def __init__(
+        self,
+        scripts: Scripts,
+        *,
+        host_of: Callable[[str], str],
+        limits: Callable[[str], HostLimits],
+    ) -> None:
+        self._scripts = scripts
+        self._host_of = host_of
+        self._limits = limits
+        self.aside = Aside(scripts)
+        self._meta = self._read_hash("meta")
+        self._notes = self._read_hash("notes")
+        super().__init__(_Everything(), json.loads(self._notes.get(ADDED_FIELDS, "[]")))
+        self._last_id = int(self._meta.get("last_id", 0))
+        self._shelf = Shelf(scripts, self.aside, self._last_id)
+        self._index = Index(scripts, int(self._meta.get("buckets", 1)))
+        self._known_sources = {
+            int(target): [int(source) for source in sources.split(",")]
+            for target, sources in self._read_hash("sources").items()
+        }
+        self._has_redirects = bool(self._known_sources)
+        # Ids by the depth at which they wait for their level, as far as they were asked for.
+        self._levels: dict[int, set[int]] = {}
+        self._waiting_at = {int(key): int(n) for key, n in self._read_hash("levels").items()}
+        # Answers that wait, the oldest first, and of which ids they are.
+        self._answered = {int(key): int(n) for key, n in self._read_hash("answered").items()}
+        self._numbers = sorted(self._answered)
+        self._spent: dict[str, int] = {}
+        self._start_batch()
+
+    def _start_batch(self) -> None:
+        self._batch = Batch()
+        # Ids that may be taken now, that may not be any more, and that have answered.
+        self._offers: dict[int, Entry] = {}
+        self._left: dict[int, Entry] = {}
+        self._done: set[int] = set()
+        self._pages: dict[int, tuple[str, list[int] | None]] = {}
+        self._contents: dict[int, Content] = {}
+        self._stored: dict[int, str] = {}
+        self._new_beyond: dict[int, int] = {}
+        self._not_beyond: set[int] = set()
+        self._new_answers: dict[int, str] = {}
+        # Where entries wait that have changed: (level or budget, depth or score).
+        self._places: dict[int, tuple[Wait, int]] = {}
+
+    # --- entries
+
+    def _find(self, marks: dict[int, str]) -> list[Entry]:
+        ids = [number for number in self._index.find(marks) if number]
+        self._shelf.load(ids)
+        return [entry for number in ids if (entry := self._shelf.entry(number)) is not None]
+
+    def _load(self, number: int) -> Entry:
+        self._shelf.load([number])
+        entry = self._shelf.entry(number)
+        if entry is None:
+            raise Malformed(f"no URL has the number {number}")
+        return entry
+
+    def prefetch(self, urls: Iterable[str], ids: Iterable[int]) -> None:
+        """Have in memory what is known of some URLs, in few round trips."""
+        self._shelf.load([number for number in ids if 0 < number <= self._last_id])
+        unknown = [url for url in dict.fromkeys(urls) if self.cached(url) is None]
+        if unknown:
+            self._look_up(unknown)
+
+    def _sources(self, number: int) -> Iterable[int]:
+        return self._known_sources.get(number, ())
+
+    def redirect(self, entry: Entry, target: Entry) -> None:
+        super().redirect(entry, target)
+        if target.state is State.QUEUED and target.waits is Wait.NOTHING:
+            # What a worker is told of it has changed.
+            self.offer(target)
+
+    def flush_if_large(self) -> None:
+        # A batch is written as one. It is bounded by the messages that it is made of.
+        return
+
+    def offer(self, entry: Entry) -> None:
+        """An entry waits for nothing but its host."""
+        self._offers[entry.id] = entry
+
+    def leave(self, entry: Entry) -> None:
+        """An entry that was queued is not any more."""
+        self._left[entry.id] = entry
+        self._offers.pop(entry.id, None)
+
+    def is_answered(self, entry: Entry) -> None:
+        """A worker has handed in an answer: Redis does not queue it any more."""
+        self._done.add(entry.id)
+
+    # --- ids of entries
+
+    def _rows(self) -> Iterator[tuple[int, Row]]:
+        """All entries, as they are now."""
+        for number, row in self._shelf.all_rows():
+            entry = self._changed.get(number)
+            yield number, full(row) if entry is None else full(row_of(entry))
+        for number, (entry, _) in list(self._new.items()):
+            yield number, full(row_of(entry))
+
+    def let_in(self) -> list[int]:
+        queued = [int(key) for key in self._call("HKEYS", "items")]
+        self._shelf.load(queued)
+        entries = [self.by_id(number) for number in queued]
+        free = [one for one in entries if one.state is State.QUEUED and one.waits is Wait.NOTHING]
+        return [entry.id for entry in sorted(free, key=lambda entry: entry.key)]
+
+    def at_level(self, depth: int) -> list[int]:
+        ids = list(self._level(depth))
+        self._shelf.load(ids)
+        return sorted(ids, key=lambda number: self.by_id(number).url)
+
+    def first_beyond(self, most: int) -> list[int]:
+        stored = self._call("ZRANGE", "beyond", 0, most + len(self._not_beyond), "WITHSCORES")
+        scores = {int(key): int(float(score)) for key, score in _pairs(stored)}
+        scores = {key: score for key, score in scores.items() if key not in self._not_beyond}
+        scores |= self._new_beyond
+        ids = sorted(scores, key=lambda number: (scores[number], number))[:most]
+        self._shelf.load(ids)
+        return ids
+
+    def found_by_links(self) -> list[int]:
+        return [
+            number
+            for number, row in self._rows()
+            if row[1] == 0 and row[2] > 0 and row[13] is None
+        ]
+
+    def skipped_for(self, reason: str) -> list[int]:
+        return [number for number, row in self._rows() if row[1] == 4 and row[6] == reason]
+
+    def skipped_but_for(self, reasons: Sequence[str]) -> list[int]:
+        found = [
+            (row[2], row[0], number)
+            for number, row in self._rows()
+            if row[1] == 4 and row[6] not in reasons
+        ]
+        return [number for _, _, number in sorted(found)]
+
+    def not_had(self, reason: str, *, failed: bool) -> list[int]:
+        return [
+            number
+            for number, row in self._rows()
+            if (row[1] == 4 and row[6] == reason) or (failed and row[1] == 3 and row[9] is None)
+        ]
+
+    def wait(self, entry: Entry) -> None:
+        super().wait(entry)
+        before = self._places.get(entry.id) or self._shelf.place_of(entry.id)
+        waits = entry.waits
+        key = entry.way.depth if waits is Wait.LEVEL else score_of(entry.way.depth, entry.rank)
+        after = (waits, 0 if waits is Wait.NOTHING else key)
+        self._places[entry.id] = after
+        if before == after:
+            return
+        if before[0] is Wait.NOTHING and entry.state is State.QUEUED:
+            self.leave(entry)
+        if before[0] is Wait.LEVEL:
+            self._level(before[1]).discard(entry.id)
+            self._batch.call("SREM", f"levels:{before[1]}", entry.id)
+            self._count_level(before[1], -1)
+        elif before[0] is Wait.BUDGET:
+            self._new_beyond.pop(entry.id, None)
+            self._not_beyond.add(entry.id)
+            self._batch.call("ZREM", "beyond", entry.id)
+        if waits is Wait.LEVEL:
+            self._level(key).add(entry.id)
+            self._batch.call("SADD", f"levels:{key}", entry.id)
+            self._count_level(key, 1)
+        elif waits is Wait.BUDGET:
+            self._new_beyond[entry.id] = key
+            self._batch.call("ZADD", "beyond", key, entry.id)
+
+    def _level(self, depth: int) -> set[int]:
+        if depth not in self._levels:
+            has_some = self._waiting_at.get(depth, 0) > 0
+            members = self._call("SMEMBERS", f"levels:{depth}") if has_some else ()
+            self._levels[depth] = {int(number) for number in members}
+        return self._levels[depth]
+
+    def _count_level(self, depth: int, change: int) -> None:
+        self._waiting_at[depth] = self._waiting_at.get(depth, 0) + change
+        self._batch.call("HSET", "levels", depth, self._waiting_at[depth])
+
+    # --- pages, links, answers
+
+    def _put_page(self, entry: Entry, text: str, links: list[int] | None) -> None:
+        self._pages[entry.id] = text, links
+
+    def keep_beside(self, entry: Entry, lease: Lease) -> None:
+        if lease.content is not None:
+            self._contents[entry.id] = lease.content
+        if lease.stored is not None:
+            self._stored[entry.id] = to_text(lease.stored)
+
+    def add_item(self, entry: Entry | None, kind: str, page: str | None, record: Record) -> None:
+        page, text = page and encodable(page), to_text(record)
+        value = packed([entry.id if entry else None, kind, page, text])
+        if entry is None:
+            # Every worker makes it, and every run.
+            digest = blake2b(value, digest_size=16).hexdigest()
+            self._batch.call("HSET", "starts", digest, value)
+        else:
+            self._batch.call("RPUSH", "things", value)
+
+    def drop_page(self, entry: Entry) -> None:
+        self._pages.pop(entry.id, None)
+        self._contents.pop(entry.id, None)
+        self._stored.pop(entry.id, None)
+        for name in ("pages", "links", "contents"):
+            self._batch.call("HDEL", paged(name, entry.id), entry.id)
+
+    def links_of(self, entry: Entry) -> array[int]:
+        if entry.id in self._pages:
+            return array("I", self._pages[entry.id][1] or ())
+        links = array("I")
+        data = self._call("HGET", paged("links", entry.id), entry.id)
+        if data is not None and len(data) % links.itemsize == 0:
+            links.frombytes(data)
+        return links
+
+    def put_answer(self, entry: Entry, text: str) -> int:
+        number = int(self._meta.get("last_answer", 0)) + 1
+        self._meta["last_answer"] = str(number)
+        self._answered[number] = entry.id
+        insort(self._numbers, number)
+        self._new_answers[number] = text
+        self._batch.call("HSET", "meta", "last_answer", number)
+        self._batch.call("HSET", "answers", number, packed(text))
+        self._batch.call("HSET", "answered", number, entry.id)
+        return number
+
+    def take_answer(self, number: int | None) -> tuple[int, str]:
+        number = self._numbers[0] if number is None else number
+        text = self._new_answers.pop(number, None)
+        if text is None:
+            text = unpacked(self._call("HGET", "answers", number) or b"")
+        self._numbers.remove(number)
+        self._batch.call("HDEL", "answers", number)
+        self._batch.call("HDEL", "answered", number)
+        return self._answered.pop(number), text
+
+    # --- what else is kept
+
+    def spent_by(self, group: str) -> int:
+        if group not in self._spent:
+            self._spent[group] = int(self._call("HGET", "budgets", group) or 0)
+        return self._spent[group]
+
+    def keep_spent(self, groups: list[tuple[str, int]]) -> None:
+        for group, spent in groups:
+            self._spent[group] = spent
+            self._batch.call("HSET", "budgets", group, spent)
+
+    def remember(self, name: str, value: str) -> None:
+        self._notes[name] = value
+        self._batch.call("HSET", "notes", name, value)
+        self._batch.call("HINCRBY", "meta", "notes", 1)
+
+    def recall(self, name: str) -> str | None:
+        return self._notes.get(name)
+
+    # --- where the last committer stopped
+
+    def count(self, census: Census) -> None:
+        census.restore(json.loads(self._meta.get("census", "{}")))
+
+    def waiting_at(self) -> dict[int, int]:
+        return {depth: count for depth, count in self._waiting_at.items() if count}
+
+    def within(self) -> int:
+        if "spent" in self._meta:
+            return int(self._meta["spent"])
+        rows = [row for _, row in self._rows()]
+        return sum(
+            row[1] == 3 or (row[1] == 2 and row[9] is None) or (row[1] == 4 and row[6] in SPENDING)
+            for row in rows
+        )
+
+    def beyond(self) -> int:
+        return int(self._call("ZCARD", "beyond"))
+
+    def answers(self) -> list[tuple[int, Key]]:
+        self._shelf.load(self._answered.values())
+        return [(number, self.by_id(url).key) for number, url in self._answered.items()]
+
+    # --- writing
+
+    def write(self, worker: str, done: int, meta: dict[str, Any]) -> None:
+        """Write everything that has changed, and take ``done`` messages from the inbox."""
+        batch = self._batch
+        for entry, _ in self._new.values():
+            self._shelf.put(entry)
+        for entry in self._changed.values():
+            self._shelf.put(entry)
+        self._shelf.write(batch)
+        marks = {mark: entry.id for entry, mark in self._new.values()}
+        self._index.add(marks, self._last_id, batch)
+        for target, sources in self._redirects.items():
+            known = self._known_sources.setdefault(target, [])
+            known += [source for source in sources if source not in known]
+            batch.call("HSET", "sources", target, ",".join(map(str, known)))
+        self._write_pages()
+        self._write_queues()
+        words = {"last_id": self._last_id, "buckets": self._index.buckets, **meta}
+        batch.call("HSET", "meta", *(word for pair in words.items() for word in pair))
+        batch.run(self._scripts, worker, done)
+        self._new.clear()
+        self._changed.clear()
+        self._redirects.clear()
+        self._pinned.clear()
+        self._start_batch()
+
+    def _write_pages(self) -> None:
+        batch = self._batch
+        for number, (text, links) in self._pages.items():
+            batch.call(
+                "HSET",
+                paged("pages", number),
+                number,
+                packed([text, self._stored.pop(number, None)]),
+            )
+            if links is not None:
+                batch.call("HSET", paged("links", number), number, array("I", links).tobytes())
+        for number, (digest, sign, _) in self._contents.items():
+            signature = sign() if callable(sign) else sign
+            batch.call(
+                "HSET", paged("contents", number), number, digest + (signature or b"")
+            )
+
+    def _write_queues(self) -> None:
+        for number, entry in self._left.items():
+            if number not in self._done:
+                self._batch.call("withdraw", str(number), self._host_of(entry.url))
+        for number, entry in self._offers.items():
+            if entry.state is not State.QUEUED or entry.waits is not Wait.NOTHING:
+                continue
+            host = self._host_of(entry.url)
+            limits = self._limits(host)
+            way = entry.way
+            delay = max(limits.delay, min(limits.start_delay, limits.max_throttle))
+            self._batch.call(
+                "offer",
+                str(number),
+                host,
+                score_of(way.depth, entry.rank),
+                to_text(
+                    [
+                        entry.url,
+                        way.depth,
+                        entry.rank,
+                        way.hops,
+                        way.referrer or None,
+                        sources_of(entry, self),
+                        entry.verdict,
+                        entry.request,
+                    ]
+                ),
+                delay,
+                1 if delay > 0 else limits.concurrency,
+                limits.start_delay,
+            )
+
+    # --- Redis
+
+    def inbox(self, most: int, most_bytes: int) -> list[bytes]:
+        """The first messages: at least one, if there is one."""
+        values: list[bytes] = self._call("LRANGE", "inbox", 0, most - 1)
+        size = 0
+        for place, value in enumerate(values):
+            size += len(value)
+            if size > most_bytes and place:
+                return values[:place]
+        return values
+
+    def _call(self, command: str, key: str, *words: Any) -> Any:
+        self._scripts.calls += 1
+        name = f"{self._scripts.prefix}{key}"
+        return self._scripts.client.execute_command(command, name, *words)
+
+    def _read_hash(self, key: str) -> dict[str, str]:
+        self._scripts.calls += 1
+        values = self._scripts.client.hgetall(f"{self._scripts.prefix}{key}")
+        return {
+            name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+            for name, value in values.items()
+        }
+
+
+def _pairs(flat: list[Any]) -> Iterator[tuple[Any, Any]]:
+    # redis-py gives pairs, or what Redis has sent, by its version and the command.
+    if flat and isinstance(flat[0], (list, tuple)):
+        yield from ((key, score) for key, score in flat)
+        return
+    yield from zip(flat[::2], flat[1::2], strict=True)
