@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from redis import Redis
 
+    from crawlproject.frontier.redis.binary import Words
+
 _SLOTS = 16_384
 
 
@@ -95,14 +97,14 @@ def frozen(server: Server) -> Iterator[None]:
 def replica_of(server: Server) -> Iterator[Server]:
     """A server that has what another one has, and takes no changes."""
     # Without a file of its own: it would not end before that is written.
-    options = {"replicaof": ("127.0.0.1", server.port), "appendonly": "no"}
+    options: dict[str, Words] = {"replicaof": ("127.0.0.1", server.port), "appendonly": "no"}
     with Server(options=options) as replica, connected(replica) as client:
         wait_for(lambda: client.info("replication").get("master_link_status") == "up")
         yield replica
 
 
 @contextmanager
-def cluster_of_three(options: Mapping[str, str | int] | None = None) -> Iterator[list[Server]]:
+def cluster_of_three(options: Mapping[str, Words] | None = None) -> Iterator[list[Server]]:
     """A Redis Cluster: three servers, each with a third of the slots. Any URL leads to all."""
     settings = {"cluster-enabled": "yes", "cluster-node-timeout": 2000, **(options or {})}
     with ExitStack() as stack:
