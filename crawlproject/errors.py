@@ -3,7 +3,8 @@
 BadInput
  ├── BadArgument         a spider argument, a setting, a seed
  ├── BadOutput           a file that can't be written
- └── BadCrawlDirectory   a crawl directory that can't be used as it is
+ ├── BadCrawlDirectory   a crawl directory that can't be used as it is
+ └── BadRedis            a Redis that can't be reached, or can't hold a crawl as it is
 """
 
 from __future__ import annotations
@@ -26,3 +27,7 @@ class BadOutput(BadInput):
 
 class BadCrawlDirectory(BadInput):
     """It was not touched."""
+
+
+class BadRedis(BadInput):
+    """It was not changed. No password is in the message."""

@@ -207,7 +207,9 @@ class Frontier(Protocol):
         """
 
     def unknown(self, urls: Iterable[str]) -> list[str]:
-        """Those that have no entry. A screen: it may name some that have one, and misses none."""
+        """Those that have no entry, unless they were judged before. A screen: it may name some that
+        have one.
+        """
 
     def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
         """Judge the URLs skipped for ``reason`` again, and say how many came in."""

@@ -5,21 +5,26 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
+from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from redis import Redis
 
 from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, Facts, Skip
 from crawlproject.frontier.database import DATABASE, connect
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.questions import Questions
+from crawlproject.frontier.redis.frontier import RedisFrontier
+from crawlproject.frontier.redis.keys import prefix_of
+from crawlproject.frontier.redis.scripts import Scripts
 from crawlproject.frontier.sqlite import SqliteFrontier
 from crawlproject.records import PAGE
 from crawlproject.scope.traps import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from crawlproject.frontier.base import Frontier, Lease
 
@@ -35,7 +40,7 @@ class Reopened:
     def __init__(self, folder: Path, *, killed: bool, **options: Any) -> None:
         self._folder, self._killed, self._options = folder, killed, options
         self._runs = 0
-        self._frontier: SqliteFrontier | None = None
+        self._frontier: Any = None
 
     def __getattr__(self, name: str) -> Any:
         if self._frontier is None or not self._is_under_way(self._frontier):
@@ -69,9 +74,66 @@ def opened(
     )
 
 
-@pytest.fixture(params=["as it is", "reopened", "killed"])
+class Rejoined(Reopened):
+    """The same in Redis: a worker that leaves, or dies, and another that goes on."""
+
+    def __init__(self, url: str, *, killed: bool, **options: Any) -> None:
+        self._url = url
+        super().__init__(Path(), killed=killed, **options)
+
+    def _is_under_way(self, frontier: Any) -> bool:
+        return super()._is_under_way(frontier) or bool(frontier._flying)
+
+    def _reopen(self) -> None:
+        if self._frontier is not None:
+            self._frontier.commit()
+            if self._killed:
+                # Its time is up.
+                Redis.from_url(self._url).zadd(
+                    f"{prefix_of('contract')}workers",
+                    {self._frontier._session.worker: float("-inf")},
+                )
+            else:
+                self._frontier.close()
+        self._frontier = joined(self._url, **self._options)
+
+
+def joined(url: str, limits: dict[str, HostLimits] | None = None, **options: Any) -> Any:
+    """A frontier in Redis that asks and tells at every call."""
+    options.setdefault("host_of", lambda url: url.split("/")[0])
+    return RedisFrontier(
+        Scripts(Redis.from_url(url), prefix_of("contract")),
+        token_hex(4),
+        limits=lambda host: (limits or {}).get(host, HostLimits(0, 2)),
+        now=options.pop("now", -1000),
+        lasts=1e9,
+        **{"depth_limit": None, "budget": None, "budgets": None, "capacity": None}
+        | {"max_redirects": 20, "seeds_first": False}
+        | options,
+    )
+
+
+_WAYS = ("as it is", "reopened", "killed")
+
+
+@pytest.fixture(params=[*_WAYS, *(f"redis, {way}" for way in _WAYS)])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     frontiers: list[Any] = []
+    if request.param.startswith("redis"):
+        url = request.getfixturevalue("redis_url")
+
+        def start_shared(**options: Any) -> Any:
+            if request.param == "redis, as it is":
+                frontiers.append(joined(url, **options))
+            else:
+                killed = request.param.endswith("killed")
+                frontiers.append(Rejoined(url, killed=killed, **options))
+            return frontiers[-1]
+
+        yield start_shared
+        for frontier in frontiers:
+            frontier.close()
+        return
 
     def start(**options: Any) -> Any:
         folder = tmp_path / str(len(frontiers))
@@ -451,7 +513,7 @@ def test_at_the_bound_discovery_waits_and_nothing_is_dropped(engine: Engine) -> 
     first = take(frontier)
     fetched(frontier, first, "a/1/1", "a/1/2")
     # Two are queued: the links of the page wait, and it is not done.
-    assert frontier.unknown(["a/1/1"]) == ["a/1/1"]
+    assert frontier.facts("a/1/1") is None
     assert frontier.counts().leased == 1
     assert drain(frontier) == ["a/2", "a/3", "a/1/1", "a/1/2"]
     assert frontier.exhausted()
@@ -478,7 +540,7 @@ def test_at_the_bound_a_delay_is_no_reason_to_let_more_in(engine: Engine) -> Non
     frontier.admit([Candidate("a/1"), Candidate("a/2")])
     fetched(frontier, take(frontier), "b/1")
     assert frontier.take(1) is None
-    assert frontier.unknown(["b/1"]) == ["b/1"]
+    assert frontier.facts("b/1") is None
     assert take(frontier, 60).url == "a/2"
     assert take(frontier, 60).url == "b/1"
 

@@ -22,17 +22,19 @@ class Aside:
     def put(self, key: str, value: bytes, problem: str) -> None:
         """``key`` is without the crawl's prefix. Whoever calls takes the value away."""
         self.count += 1
-        name = f"{self._scripts.prefix}aside"
-        with self._scripts.client.pipeline() as pipeline:
-            pipeline.rpush(name, f"{key}: {problem}: ".encode() + value[:_MOST_BYTES])
-            pipeline.ltrim(name, -MOST, -1)
-            pipeline.hincrby(f"{self._scripts.prefix}meta", "malformed", 1)
-            pipeline.execute()
+        self._scripts.ask_all(
+            [
+                ("RPUSH", "aside", f"{key}: {problem}: ".encode() + value[:_MOST_BYTES]),
+                ("LTRIM", "aside", -MOST, -1),
+                ("HINCRBY", "meta", "malformed", 1),
+            ],
+            as_one=True,
+        )
         level = logging.WARNING if self.count == 1 else logging.INFO
         logger.log(
             level,
             "A value in Redis is not ours, and was moved to %r: %r has %s",
-            name,
+            f"{self._scripts.prefix}aside",
             f"{self._scripts.prefix}{key}",
             problem,
         )

@@ -25,7 +25,7 @@ class Batch:
             some = words[start : start + _MOST_WORDS]
             self._words += (2 + len(some), command, key, *some)
 
-    def run(self, scripts: Scripts, worker: str, done: int) -> None:
+    def run(self, scripts: Scripts, term: str, done: int) -> None:
         """Do all of it, and take ``done`` messages from the inbox."""
-        if not scripts.run("commit", (worker, done, *self._words)):
+        if not scripts.run("commit", (term, done, *self._words)):
             raise Fenced

@@ -121,9 +121,7 @@ def _is_row(row: Any) -> bool:
     return (
         isinstance(row, list)
         and 1 <= len(row) <= _WIDTH
-        and all(
-            type(value) in types for value, types in zip(row, _TYPES[: len(row)], strict=True)
-        )
+        and all(type(value) in types for value, types in zip(row, _TYPES[: len(row)], strict=True))
         and all(value is None or value >= 0 for value in row[1:5] if type(value) is int)
         and (len(row) < 2 or row[1] < len(STATES))
         and (len(row) < 9 or row[8] in (0, 1, 2))

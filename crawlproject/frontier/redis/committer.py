@@ -43,9 +43,11 @@ class Committer(Judging):
 
     _store: RedisStore
 
-    def __init__(self, store: RedisStore, worker: str, **options: Any) -> None:
+    def __init__(self, store: RedisStore, term: str, **options: Any) -> None:
         super().__init__(store, **options)
-        self._worker = worker
+        self.term = term
+        # URLs that workers have: they are not queued, though nobody tells so.
+        self.taken = 0
         self._let_in_again()
         self._release_levels()
         self._fill_budget()
@@ -98,13 +100,25 @@ class Committer(Judging):
         }
         if self._budget is not None:
             meta["spent"] = self._budget.spent()
-        self._store.write(self._worker, done, meta)
+        self._store.write(self.term, done, meta)
 
-    def commit_waiting(self) -> None:
-        """The queue is full, but of nothing that can be had now: let the links of one page in."""
-        if self._waiting and self._budget is None:
-            self._commit_waiting()
-            self.write()
+    def commit_waiting(self) -> bool:
+        """The queue is full, but of nothing that can be had now: let the links of one page in.
+
+        Whether there was one.
+        """
+        if not self._waiting or self._budget is not None:
+            return False
+        self._commit_waiting()
+        self.write()
+        return True
+
+    def has_room_again(self) -> bool:
+        """Whether links wait for room, and there is some."""
+        return self._waiting > 0 and self._budget is None and self._has_room()
+
+    def _has_room(self) -> bool:
+        return self._census.queued - self.taken - self._levels.waiting < self._capacity
 
     def _is_idle(self) -> bool:
         if self._census.leased:

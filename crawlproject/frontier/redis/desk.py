@@ -78,6 +78,10 @@ class Desk:
     def served(self, host: str) -> None:
         self._claims.pop(host, None)
 
+    def waive(self) -> None:
+        """No turn is wanted any more."""
+        self._claims.clear()
+
     def keep_robots(self, host: str, origin: str, robots: Robots) -> None:
         self.robots[origin] = robots
         self._new_robots[origin] = host, robots
@@ -173,23 +177,30 @@ class Desk:
         for name in names:
             host = self.gate.host(name)
             slots = self._slots.get(name, 0)
-            more = 0
-            if slots and wanted:
-                more = ceil(wanted / quick)
-                if host.delay:
-                    more = max(0, ceil(self._ahead / host.delay) - self._queued[name])
-                    more = max(more, 0 if self._queued[name] or host.in_flight else 1)
+            more = self._more(host, slots, wanted, quick) if slots and wanted else 0
             is_idle = bool(slots) and not (
                 host.in_flight or self._queued[name] or name in self._claims
             )
-            claims = name in self._claims and not slots
+            # A turn for something else, or as many at once as its URLs can use.
+            claims = int(name in self._claims and not slots)
+            if more and self._ahead and not host.delay:
+                claims = max(0, min(more, self._limits(name).concurrency) - slots)
             # What was more than its share goes back when its requests have ended.
             kept = max(min(slots, host.limits.concurrency), host.in_flight) if slots else 0
-            reports.append(self._report_of(host, kept, now, is_idle, more, int(claims)))
+            reports.append(self._report_of(host, kept, now, is_idle, more, claims))
             if is_idle:
                 self._handed_back.add(name)
                 self.gate.allow(name, 0)
         return reports
+
+    def _more(self, host: Host, slots: int, wanted: int, quick: int) -> int:
+        """How many URLs of a host are wanted, where ``quick`` hosts have no delay."""
+        queued = self._queued[host.name]
+        if not self._ahead:
+            return int(queued == 0 and slots > host.in_flight)
+        if not host.delay:
+            return ceil(wanted / quick)
+        return max(0, ceil(self._ahead / host.delay) - queued)
 
     def _report_of(
         self, host: Host, slots: int, now: float, is_idle: bool, more: int, claims: int

@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 # Links that were let in lately: they need not be judged again.
 _JUDGED = 65_536
-# Seconds of a host's time that are given out before it has come.
+# No delay between two requests is longer: a host that has to wait more is held.
 _LONG = 60.0
 
 
@@ -111,24 +111,29 @@ class RedisFrontier(Turns):
         self._desk.absorb(reply, self._moment())
         if reply.version != self._version:
             self._version = reply.version
-            self._notes = self._read_notes()
-        if reply.committer != self._session.worker:
+            self._notes = self._scripts.hash("notes")
+        if self._committer is not None and self._committer.term != reply.term:
             self._committer = None
 
     def _settle(self) -> None:
         """Tell everything, and commit everything, as far as that is this worker's part."""
         self._exchange()
-        while self._reply.committer == self._session.worker and (
-            self._reply.inbox or self._committer is None
-        ):
-            self.commit_some()
+        while (term := self._reply.term) and self.has_to_commit():
+            self.commit_some(term)
             self._exchange()
 
-    def commit_some(self) -> int:
+    def has_to_commit(self) -> bool:
+        """Whether there is something to do, if this worker is the committer."""
+        if self._committer is None:
+            return True
+        self._committer.taken = self._reply.leased
+        return self._reply.inbox > 0 or self._committer.has_room_again()
+
+    def commit_some(self, term: str) -> int:
         """Commit some of what was handed in, as the committer: how many messages."""
         try:
             if self._committer is None:
-                self._committer = self._new_committer()
+                self._committer = self._new_committer(term)
             return self._committer.commit()
         except Fenced:
             self._committer = None
@@ -138,26 +143,26 @@ class RedisFrontier(Turns):
             raise
         except Exception:
             logger.debug("A batch failed", exc_info=True)
-            return self._commit_one_by_one()
+            return self._commit_one(term)
 
-    def _commit_one_by_one(self) -> int:
+    def _commit_one(self, term: str) -> int:
         """One of the next messages can't be used: all that can are committed."""
-        self._committer = self._new_committer()
+        self._committer = self._new_committer(term)
         try:
             self._committer.commit_one()
         except Fenced:
             self._committer = None
         except Unusable:
             # What is in memory is half changed.
-            self._committer = self._new_committer()
+            self._committer = self._new_committer(term)
             self._committer.drop_one()
         return 1
 
-    def _new_committer(self) -> Committer:
+    def _new_committer(self, term: str) -> Committer:
         store = RedisStore(self._scripts, host_of=self.host_of, limits=self._limits)
         committer = Committer(
             store,
-            self._session.worker,
+            term,
             host_of=self.host_of,
             judge=self._judge_now,
             **self._options,
@@ -167,13 +172,6 @@ class RedisFrontier(Turns):
 
     def _judge_now(self, url: str) -> str | None:
         return None if self._judge is None else self._judge(url)
-
-    def _read_notes(self) -> dict[str, str]:
-        values = self._scripts.client.hgetall(f"{self._scripts.prefix}notes")
-        return {
-            name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
-            for name, value in values.items()
-        }
 
     def _tell(self, kind: str, *body: Any) -> None:
         self._desk.tell(messages.to_bytes(kind, *body))
@@ -230,8 +228,12 @@ class RedisFrontier(Turns):
         if taken is None:
             self._exchange(1)
             taken = self._gate.take(now)
+            while taken is None and self._unstick():
+                self._exchange(1)
+                taken = self._gate.take(now)
         if taken is None:
             return None
+        self._settle()
         host, (number, item) = taken
         self._flying.add(item.url)
         self._ids[item.url] = number
@@ -248,6 +250,13 @@ class RedisFrontier(Turns):
             verdict=item.verdict,
             request=item.request,
         )
+
+    def _unstick(self) -> bool:
+        """Let the links of a page in that wait, if nothing else can be had for long."""
+        next_in = self._reply.next_in
+        if self._reply.leased or (next_in is not None and next_in <= _LONG):
+            return False
+        return self._committer is not None and self._committer.commit_waiting()
 
     @guarded(None)
     def next_ready(self, now: float) -> float | None:
@@ -339,6 +348,8 @@ class RedisFrontier(Turns):
 
     def close(self) -> None:
         if self.failure is None:
+            # Of a host that was given back nobody has to wait.
+            self._desk.waive()
             self._settle()
         self._session.leave(self._now)
 

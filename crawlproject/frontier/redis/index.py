@@ -57,11 +57,7 @@ class Index:
         # One that was made and divided at once was empty.
         divided = [number for number in divided if number < self.buckets]
         self.buckets = buckets
-        with self._scripts.client.pipeline(transaction=False) as pipeline:
-            for number in divided:
-                pipeline.hgetall(f"{self._scripts.prefix}x:{number}")
-            self._scripts.calls += 1
-            found = pipeline.execute()
+        found = self._scripts.ask_all([("HGETALL", f"x:{number}") for number in divided])
         marks = {}
         for number, fields in zip(divided, found, strict=True):
             if fields:

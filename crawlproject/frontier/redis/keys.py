@@ -4,11 +4,11 @@ The braces make one hash slot of them, so that a script may use them together.
 
 | key | type | what |
 |---|---|---|
-| ``meta`` | hash | ``version``, ``last_id``, ``buckets``, ``census``, ``idle``, ``notes``, ``stop`` … |
+| ``meta`` | hash | ``last_id``, ``buckets``, ``census``, ``idle``, ``notes``, ``stop`` … |
 | ``notes`` | hash | what the crawl remembers of itself: seeds, scope |
 | ``workers`` | sorted set | sessions, by when they end unless they are renewed |
 | ``hungry`` | sorted set | sessions that wanted more than there was, and when |
-| ``committer`` | string | the session that may commit |
+| ``committer`` | string | the session that may commit, and the number of its term |
 | ``inbox`` | list | messages for the committer: answers, seeds, items |
 | ``aside`` | list | values that were not ours, with the key where they were; bounded |
 | ``e:<n>`` | string | 64 entries by id, as a compressed block (``blocks.py``) |

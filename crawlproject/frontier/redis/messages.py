@@ -103,12 +103,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_item(body: list[Any]) -> bool:
-    return (
-        len(body) == 3
-        and type(body[0]) is str
-        and type(body[1]) is dict
-        and _is_text(body[2])
-    )
+    return len(body) == 3 and type(body[0]) is str and type(body[1]) is dict and _is_text(body[2])
 
 
 def _are_texts(values: Any) -> bool:

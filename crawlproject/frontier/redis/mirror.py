@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from crawlproject.frontier.redis.aside import Aside
 from crawlproject.frontier.redis.blocks import SIZE, Malformed, full, unpacked
 from crawlproject.frontier.redis.keys import PAGES_A_KEY
+from crawlproject.frontier.redis.scripts import pairs
 from crawlproject.frontier.redis.session import item_from, robots_from
 from crawlproject.frontier.redis.shelf import Shelf
 from crawlproject.frontier.seen import fingerprint
@@ -34,7 +35,6 @@ class Mirror:
         self, scripts: Scripts, database: sqlite3.Connection, host_of: Callable[[str], str]
     ) -> None:
         self._scripts = scripts
-        self._client = scripts.client
         self._database = database
         self._host_of = host_of
         self._aside = Aside(scripts)
@@ -52,20 +52,17 @@ class Mirror:
         self._database.execute("COMMIT")
 
     def _last_id(self) -> int:
-        value = self._client.hget(self._key("meta"), "last_id")
+        value = self._scripts.ask("HGET", "meta", "last_id")
         return int(value) if value is not None and value.isdigit() else 0
-
-    def _key(self, name: str) -> str:
-        return f"{self._scripts.prefix}{name}"
 
     def _copy_pages(self, last_id: int) -> None:
         for number in range(0, last_id // PAGES_A_KEY + 1, _AT_ONCE):
             numbers = range(number, number + _AT_ONCE)
-            with self._client.pipeline(transaction=False) as pipeline:
-                for name in ("pages", "links", "contents"):
-                    for one in numbers:
-                        pipeline.hgetall(self._key(f"{name}:{one}"))
-                found = pipeline.execute()
+            found = self._scripts.ask_all(
+                ("HGETALL", f"{name}:{one}")
+                for name in ("pages", "links", "contents")
+                for one in numbers
+            )
             links: dict[bytes, bytes] = {}
             for some in found[_AT_ONCE : 2 * _AT_ONCE]:
                 links |= some
@@ -109,22 +106,21 @@ class Mirror:
 
     def _things(self) -> Iterator[bytes]:
         start = 0
-        while some := self._client.lrange(self._key("things"), start, start + 255):
+        while some := self._scripts.ask("LRANGE", "things", start, start + 255):
             yield from some
             start += len(some)
-        yield from self._client.hgetall(self._key("starts")).values()
+        yield from self._scripts.ask("HGETALL", "starts").values()
 
     def _copy_hosts(self) -> None:
-        names = sorted(self._client.smembers(self._key("hosts")))
+        members = self._scripts.ask("SMEMBERS", "hosts")
+        names = sorted(name.decode("utf-8", "replace") for name in members)
         for start in range(0, len(names), 256):
             some = names[start : start + 256]
-            with self._client.pipeline(transaction=False) as pipeline:
-                for name in some:
-                    pipeline.hgetall(self._key("h:").encode() + name)
-                    pipeline.hgetall(self._key("robots:").encode() + name)
-                found = pipeline.execute()
+            found = self._scripts.ask_all(
+                ("HGETALL", f"{kind}:{name}") for name in some for kind in ("h", "robots")
+            )
             for name, state, robots in zip(some, found[::2], found[1::2], strict=True):
-                self._copy_host(name.decode("utf-8", "replace"), state)
+                self._copy_host(name, state)
                 for origin, value in robots.items():
                     self._copy_robots(origin.decode("utf-8", "replace"), value)
 
@@ -158,13 +154,12 @@ class Mirror:
             )
 
     def _copy_urls(self) -> None:
-        leased = {
-            number
-            for worker in self._client.zrange(self._key("workers"), 0, -1)
-            for number in self._client.hkeys(self._key("l:").encode() + worker)
-        }
-        due = dict(self._client.zrange(self._key("due"), 0, -1, withscores=True))
-        tries = self._client.hgetall(self._key("tries"))
+        workers = [name.decode() for name in self._scripts.ask("ZRANGE", "workers", 0, -1)]
+        leased: set[bytes] = set()
+        for worker in workers:
+            leased |= set(self._scripts.ask("HKEYS", f"l:{worker}"))
+        due = dict(pairs(self._scripts.ask("ZRANGE", "due", 0, -1, "WITHSCORES")))
+        tries = self._scripts.ask("HGETALL", "tries")
         shelf = Shelf(self._scripts, self._aside, self._last_id())
         rows = []
         for number, row in shelf.all_rows():
@@ -189,7 +184,7 @@ class Mirror:
                     verdict,
                     (again and again[1]) or None,
                     (again and again[2]) or None,
-                    due.get(key),
+                    float(due[key]) if key in due else None,
                     waits or None,
                     target,
                     fewest_hops or None,
@@ -209,24 +204,20 @@ class Mirror:
         return None
 
     def _copy_rest(self) -> None:
-        answered = self._client.hgetall(self._key("answered"))
-        for number, value in self._client.hgetall(self._key("answers")).items():
+        answered = self._scripts.ask("HGETALL", "answered")
+        for number, value in self._scripts.ask("HGETALL", "answers").items():
             with suppress(Malformed, ValueError, KeyError):
                 self._database.execute(
                     "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)",
                     (int(number), int(answered[number]), str(unpacked(value))),
                 )
-        for name, spent in self._client.hgetall(self._key("budgets")).items():
-            if spent.isdigit():
-                self._database.execute(
-                    "INSERT OR REPLACE INTO budgets VALUES (?, ?)",
-                    (name.decode("utf-8", "replace"), int(spent)),
-                )
-        for name, value in self._client.hgetall(self._key("notes")).items():
-            self._database.execute(
-                "INSERT OR REPLACE INTO notes VALUES (?, ?)",
-                (name.decode("utf-8", "replace"), value.decode("utf-8", "replace")),
-            )
+        self._database.executemany(
+            "INSERT OR REPLACE INTO budgets VALUES (?, ?)",
+            [(name, int(n)) for name, n in self._scripts.hash("budgets").items() if n.isdigit()],
+        )
+        self._database.executemany(
+            "INSERT OR REPLACE INTO notes VALUES (?, ?)", self._scripts.hash("notes").items()
+        )
 
 
 def _texts(value: Any) -> tuple[str, str | None]:

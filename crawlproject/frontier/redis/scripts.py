@@ -1,16 +1,21 @@
-"""Our Lua scripts in Redis: sent once, called by their hash."""
+"""Our Lua scripts: what several workers decide at once, Redis decides, one script after another.
+
+They are in ``lua/``; a comment at the top of each says its arguments and its answer. Before
+each comes what they share (``lua/common.lua``). All keys of a call have one hash tag, so that
+they are on one node of a cluster.
+"""
 
 from __future__ import annotations
 
 from functools import cache
 from hashlib import sha1
-from importlib import resources
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import NoScriptError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from redis import Redis
 
@@ -18,27 +23,58 @@ Word = bytes | str | int | float
 
 
 class Scripts:
-    """The scripts for the crawl whose keys begin with ``prefix``. ``calls`` counts round trips."""
+    """The scripts of the crawl whose keys begin with ``prefix``. ``calls`` counts round trips."""
 
-    def __init__(self, client: Redis, prefix: str) -> None:
+    def __init__(self, client: Redis, prefix: str = "") -> None:
         self.client = client
         self.prefix = prefix
         self.calls = 0
 
-    def run(self, name: str, arguments: Sequence[Word]) -> Any:
+    def run(self, name: str, arguments: Sequence[Word], keys: Sequence[str] | None = None) -> Any:
+        """What the script answers; only it knows what that is."""
         text, digest = _script(name)
+        keys = (self.prefix,) if keys is None else keys
         self.calls += 1
         try:
-            return self.client.evalsha(digest, 1, self.prefix, *arguments)
+            return self.client.evalsha(digest, len(keys), *keys, *arguments)
         except NoScriptError:
-            return self.client.eval(text, 1, self.prefix, *arguments)
+            # A new Redis, or one that has started again. With the text, it keeps the script: where
+            # the keys are, which on a cluster is the only place that matters.
+            return self.client.eval(text, len(keys), *keys, *arguments)
+
+    def ask(self, command: str, key: str, *words: Word) -> Any:
+        """A command of Redis, about a key without its prefix."""
+        self.calls += 1
+        return self.client.execute_command(command, f"{self.prefix}{key}", *words)
+
+    def ask_all(self, commands: Iterable[tuple[Word, ...]], *, as_one: bool = False) -> list[Any]:
+        """Several commands in one round trip."""
+        self.calls += 1
+        with self.client.pipeline(transaction=as_one) as pipeline:
+            for command, key, *words in commands:
+                pipeline.execute_command(command, f"{self.prefix}{key}", *words)
+            return list(pipeline.execute())
+
+    def hash(self, key: str) -> dict[str, str]:
+        """A hash of texts."""
+        return {
+            name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
+            for name, value in self.ask("HGETALL", key).items()
+        }
 
 
 @cache
 def _script(name: str) -> tuple[str, str]:
-    folder = resources.files("crawlproject.frontier.redis") / "lua"
+    folder = files(__package__) / "lua"
     text = "\n".join(
         (folder / f"{part}.lua").read_text(encoding="utf-8") for part in ("common", name)
     )
-    # What Redis calls it by: no secret.
+    # Redis names it so.
     return text, sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def pairs(flat: list[Any]) -> Iterable[tuple[Any, Any]]:
+    """Members and scores: redis-py gives pairs of them, or what Redis has sent."""
+    if flat and isinstance(flat[0], (list, tuple)):
+        return [(member, score) for member, score in flat]
+    return list(zip(flat[::2], flat[1::2], strict=True))

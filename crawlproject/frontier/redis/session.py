@@ -92,7 +92,9 @@ class Reply(NamedTuple):
     # Nothing is left to do, or will be.
     is_complete: bool
     inbox: int
-    committer: str
+    leased: int
+    # Who may commit, if it is this worker: by the name of its term.
+    term: str | None
     workers: int
     # Seconds until there may be more; None: not by itself.
     next_in: float | None
@@ -167,6 +169,7 @@ class Session:
         now = float(moment)
         self._broken = []
         version, stop, census, is_idle, inbox, leased, committer, workers = crawl
+        term = committer.decode("utf-8", "replace")
         return Reply(
             bool(is_lost),
             version.decode("utf-8", "replace"),
@@ -174,7 +177,8 @@ class Session:
             _counts(census, leased),
             is_idle == b"1" and not inbox,
             inbox,
-            committer.decode("utf-8", "replace"),
+            leased,
+            term if term.startswith(f"{self.worker} ") else None,
             workers,
             float(next_at) - now if next_at else None,
             [self._grant(grant, now) for grant in grants],

@@ -109,8 +109,7 @@ class Shelf:
     def _fetched(self, numbers: Iterable[int]) -> list[tuple[int, list[Row | None]]]:
         numbers = list(numbers)
         keys = [f"e:{number}" for number in numbers]
-        self._scripts.calls += 1
-        values = self._scripts.client.mget([f"{self._scripts.prefix}{key}" for key in keys])
+        values = self._scripts.ask_all([("GET", key) for key in keys])
         return [
             (number, self._checked(key, value))
             for number, key, value in zip(numbers, keys, values, strict=True)
@@ -124,7 +123,7 @@ class Shelf:
             found = unpack(value)
         except Malformed as error:
             self._aside.put(key, value, str(error))
-            self._scripts.client.delete(f"{self._scripts.prefix}{key}")
+            self._scripts.ask("DEL", key)
             return rows
         rows[: len(found)] = found
         return rows

@@ -22,6 +22,7 @@ from crawlproject.frontier.redis.batch import Batch
 from crawlproject.frontier.redis.blocks import Malformed, full, packed, row_of, unpacked
 from crawlproject.frontier.redis.index import Index
 from crawlproject.frontier.redis.keys import paged, score_of
+from crawlproject.frontier.redis.scripts import pairs
 from crawlproject.frontier.redis.shelf import Shelf
 from crawlproject.records import encodable, to_text
 
@@ -59,22 +60,22 @@ class RedisStore(Entries):
         self._host_of = host_of
         self._limits = limits
         self.aside = Aside(scripts)
-        self._meta = self._read_hash("meta")
-        self._notes = self._read_hash("notes")
+        self._meta = self._scripts.hash("meta")
+        self._notes = self._scripts.hash("notes")
         super().__init__(_Everything(), json.loads(self._notes.get(ADDED_FIELDS, "[]")))
         self._last_id = int(self._meta.get("last_id", 0))
         self._shelf = Shelf(scripts, self.aside, self._last_id)
         self._index = Index(scripts, int(self._meta.get("buckets", 1)))
         self._known_sources = {
             int(target): [int(source) for source in sources.split(",")]
-            for target, sources in self._read_hash("sources").items()
+            for target, sources in self._scripts.hash("sources").items()
         }
         self._has_redirects = bool(self._known_sources)
         # Ids by the depth at which they wait for their level, as far as they were asked for.
         self._levels: dict[int, set[int]] = {}
-        self._waiting_at = {int(key): int(n) for key, n in self._read_hash("levels").items()}
+        self._waiting_at = {int(key): int(n) for key, n in self._scripts.hash("levels").items()}
         # Answers that wait, the oldest first, and of which ids they are.
-        self._answered = {int(key): int(n) for key, n in self._read_hash("answered").items()}
+        self._answered = {int(key): int(n) for key, n in self._scripts.hash("answered").items()}
         self._numbers = sorted(self._answered)
         self._spent: dict[str, int] = {}
         self._start_batch()
@@ -152,7 +153,7 @@ class RedisStore(Entries):
             yield number, full(row_of(entry))
 
     def let_in(self) -> list[int]:
-        queued = [int(key) for key in self._call("HKEYS", "items")]
+        queued = [int(key) for key in self._scripts.ask("HKEYS", "items")]
         self._shelf.load(queued)
         entries = [self.by_id(number) for number in queued]
         free = [one for one in entries if one.state is State.QUEUED and one.waits is Wait.NOTHING]
@@ -164,8 +165,8 @@ class RedisStore(Entries):
         return sorted(ids, key=lambda number: self.by_id(number).url)
 
     def first_beyond(self, most: int) -> list[int]:
-        stored = self._call("ZRANGE", "beyond", 0, most + len(self._not_beyond), "WITHSCORES")
-        scores = {int(key): int(float(score)) for key, score in _pairs(stored)}
+        stored = self._scripts.ask("ZRANGE", "beyond", 0, most + len(self._not_beyond), "WITHSCORES")
+        scores = {int(key): int(float(score)) for key, score in pairs(stored)}
         scores = {key: score for key, score in scores.items() if key not in self._not_beyond}
         scores |= self._new_beyond
         ids = sorted(scores, key=lambda number: (scores[number], number))[:most]
@@ -174,9 +175,7 @@ class RedisStore(Entries):
 
     def found_by_links(self) -> list[int]:
         return [
-            number
-            for number, row in self._rows()
-            if row[1] == 0 and row[2] > 0 and row[13] is None
+            number for number, row in self._rows() if row[1] == 0 and row[2] > 0 and row[13] is None
         ]
 
     def skipped_for(self, reason: str) -> list[int]:
@@ -227,7 +226,7 @@ class RedisStore(Entries):
     def _level(self, depth: int) -> set[int]:
         if depth not in self._levels:
             has_some = self._waiting_at.get(depth, 0) > 0
-            members = self._call("SMEMBERS", f"levels:{depth}") if has_some else ()
+            members = self._scripts.ask("SMEMBERS", f"levels:{depth}") if has_some else ()
             self._levels[depth] = {int(number) for number in members}
         return self._levels[depth]
 
@@ -267,7 +266,7 @@ class RedisStore(Entries):
         if entry.id in self._pages:
             return array("I", self._pages[entry.id][1] or ())
         links = array("I")
-        data = self._call("HGET", paged("links", entry.id), entry.id)
+        data = self._scripts.ask("HGET", paged("links", entry.id), entry.id)
         if data is not None and len(data) % links.itemsize == 0:
             links.frombytes(data)
         return links
@@ -287,7 +286,7 @@ class RedisStore(Entries):
         number = self._numbers[0] if number is None else number
         text = self._new_answers.pop(number, None)
         if text is None:
-            text = unpacked(self._call("HGET", "answers", number) or b"")
+            text = unpacked(self._scripts.ask("HGET", "answers", number) or b"")
         self._numbers.remove(number)
         self._batch.call("HDEL", "answers", number)
         self._batch.call("HDEL", "answered", number)
@@ -297,7 +296,7 @@ class RedisStore(Entries):
 
     def spent_by(self, group: str) -> int:
         if group not in self._spent:
-            self._spent[group] = int(self._call("HGET", "budgets", group) or 0)
+            self._spent[group] = int(self._scripts.ask("HGET", "budgets", group) or 0)
         return self._spent[group]
 
     def keep_spent(self, groups: list[tuple[str, int]]) -> None:
@@ -331,7 +330,7 @@ class RedisStore(Entries):
         )
 
     def beyond(self) -> int:
-        return int(self._call("ZCARD", "beyond"))
+        return int(self._scripts.ask("ZCARD", "beyond"))
 
     def answers(self) -> list[tuple[int, Key]]:
         self._shelf.load(self._answered.values())
@@ -339,7 +338,7 @@ class RedisStore(Entries):
 
     # --- writing
 
-    def write(self, worker: str, done: int, meta: dict[str, Any]) -> None:
+    def write(self, term: str, done: int, meta: dict[str, Any]) -> None:
         """Write everything that has changed, and take ``done`` messages from the inbox."""
         batch = self._batch
         for entry, _ in self._new.values():
@@ -357,7 +356,7 @@ class RedisStore(Entries):
         self._write_queues()
         words = {"last_id": self._last_id, "buckets": self._index.buckets, **meta}
         batch.call("HSET", "meta", *(word for pair in words.items() for word in pair))
-        batch.run(self._scripts, worker, done)
+        batch.run(self._scripts, term, done)
         self._new.clear()
         self._changed.clear()
         self._redirects.clear()
@@ -377,9 +376,7 @@ class RedisStore(Entries):
                 batch.call("HSET", paged("links", number), number, array("I", links).tobytes())
         for number, (digest, sign, _) in self._contents.items():
             signature = sign() if callable(sign) else sign
-            batch.call(
-                "HSET", paged("contents", number), number, digest + (signature or b"")
-            )
+            batch.call("HSET", paged("contents", number), number, digest + (signature or b""))
 
     def _write_queues(self) -> None:
         for number, entry in self._left.items():
@@ -418,31 +415,10 @@ class RedisStore(Entries):
 
     def inbox(self, most: int, most_bytes: int) -> list[bytes]:
         """The first messages: at least one, if there is one."""
-        values: list[bytes] = self._call("LRANGE", "inbox", 0, most - 1)
+        values: list[bytes] = self._scripts.ask("LRANGE", "inbox", 0, most - 1)
         size = 0
         for place, value in enumerate(values):
             size += len(value)
             if size > most_bytes and place:
                 return values[:place]
         return values
-
-    def _call(self, command: str, key: str, *words: Any) -> Any:
-        self._scripts.calls += 1
-        name = f"{self._scripts.prefix}{key}"
-        return self._scripts.client.execute_command(command, name, *words)
-
-    def _read_hash(self, key: str) -> dict[str, str]:
-        self._scripts.calls += 1
-        values = self._scripts.client.hgetall(f"{self._scripts.prefix}{key}")
-        return {
-            name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
-            for name, value in values.items()
-        }
-
-
-def _pairs(flat: list[Any]) -> Iterator[tuple[Any, Any]]:
-    # redis-py gives pairs, or what Redis has sent, by its version and the command.
-    if flat and isinstance(flat[0], (list, tuple)):
-        yield from ((key, score) for key, score in flat)
-        return
-    yield from zip(flat[::2], flat[1::2], strict=True)

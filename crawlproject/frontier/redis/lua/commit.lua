@@ -1,13 +1,12 @@
 -- What the committer has made of messages, as one.
 --
--- ARGV: worker, messages that are done, and then commands, each as its length and its words:
+-- ARGV: committer, messages that are done, and then commands, each as its length and its words:
 --   'offer', id, host, score, item, delay, cap, throttled: a URL that may be taken
 --   'withdraw', id, host: one that may not be taken any more
 --   any other: as Redis knows it, with the key without its prefix as the second word.
--- Returns 1; 0: the worker is not the committer any more, and nothing was done.
+-- Returns 1; 0: there is another committer, and nothing was done.
 
-local worker = argument()
-if redis.call('GET', P .. 'committer') ~= worker then
+if redis.call('GET', P .. 'committer') ~= argument() then
   return 0
 end
 redis.call('LTRIM', P .. 'inbox', number(), -1)

@@ -56,7 +56,8 @@ end
 -- Give slots back; the host is not asked before a time.
 local function free_slots(host, slots, ready_at)
   local key = P .. 'h:' .. host
-  if redis.call('HINCRBY', key, 'out', -slots) < 0 then
+  -- Not '-slots': of none it would be -0, which is no integer to Redis.
+  if redis.call('HINCRBY', key, 'out', 0 - slots) < 0 then
     redis.call('HSET', key, 'out', 0)
   end
   if ready_at > (tonumber(redis.call('HGET', key, 'ready_at')) or NEVER) then
@@ -84,7 +85,7 @@ local function end_session(worker, ended_at)
   for i = 1, #slots, 2 do
     settle(slots[i])
   end
-  if redis.call('GET', P .. 'committer') == worker then
+  if string.find(redis.call('GET', P .. 'committer') or '', worker .. ' ', 1, true) == 1 then
     redis.call('DEL', P .. 'committer')
   end
 end

@@ -30,7 +30,9 @@ end
 local is_lost = not is_new and not redis.call('ZSCORE', P .. 'workers', worker)
 redis.call('ZADD', P .. 'workers', written(now + lasts), worker)
 if may_commit and redis.call('EXISTS', P .. 'committer') == 0 then
-  redis.call('SET', P .. 'committer', worker)
+  -- Each time that somebody becomes it, it is another one.
+  local term = redis.call('HINCRBY', P .. 'meta', 'term', 1)
+  redis.call('SET', P .. 'committer', worker .. ' ' .. term)
 end
 
 for _ = 1, number() do
@@ -147,9 +149,9 @@ for _ = 1, number() do
   local ready_at = ready_in == '' and NEVER or now + tonumber(ready_in)
   free_slots(host, before - kept, ready_at)
   local out = tonumber(redis.call('HGET', key, 'out')) or 0
-  if is_shared and kept > share(cap) then
-    -- The worker gives the rest back when its requests have ended.
-    slots = 0
+  if is_shared then
+    -- What is more than its share, the worker gives back when its requests have ended.
+    slots = math.min(slots, share(cap) - kept)
   end
   local more = math.max(0, math.min(slots, cap - out))
   kept = kept + more

@@ -1,0 +1,144 @@
+"""Where the Redis is: the settings, checked before anybody is asked, and what may be shown of them.
+
+Settings read: ``REDIS_URL``, ``REDIS_HOST``, ``REDIS_PORT``, ``REDIS_DB``, ``REDIS_PARAMS``, as
+scrapy-redis understands them. What says how the connection behaves is ours where the user says
+nothing; what would break a shared crawl is ours in any case.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from scrapy.settings import BaseSettings
+
+from crawlproject.errors import BadArgument
+
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
+
+_SCHEMES = ("redis", "rediss", "unix")
+_RIGHT = "write redis://HOST:PORT/DB, rediss://HOST:PORT/DB for TLS, or unix:///PATH"
+_ENCODE = "are special characters of the password written as %40 and the like?"
+
+# Seconds. A Redis that is there answers in milliseconds; a worker must notice one that is not
+# before its session runs out.
+_USUAL: dict[str, Any] = {"socket_timeout": 15, "socket_connect_timeout": 5}
+
+# What we keep in Redis is binary, and our keys are the same for every worker: REDIS_ENCODING is
+# for the seeds that are fed.
+_FIXED: dict[str, Any] = {"decode_responses": False, "encoding": "utf-8", "protocol": 2}
+
+
+def is_shared(settings: BaseSettings) -> bool:
+    """Whether the crawl is one of several workers."""
+    return bool(str(settings.get("REDIS_URL") or "").strip())
+
+
+def checked_settings(settings: BaseSettings) -> BaseSettings:
+    """What scrapy-redis is to read. Raises BadArgument."""
+    params = _params(settings)
+    checked: dict[str, Any] = {"REDIS_PARAMS": params}
+    if is_shared(settings):
+        checked["REDIS_URL"] = _url("REDIS_URL", settings["REDIS_URL"])
+    elif "url" in params:
+        params["url"] = _url("REDIS_PARAMS: url", params["url"])
+    checked["REDIS_HOST"] = settings.get("REDIS_HOST")
+    for name, lowest, highest in (("REDIS_PORT", 1, 65_535), ("REDIS_DB", 0, 2**31 - 1)):
+        value = settings.get(name)
+        if value not in (None, ""):
+            checked[name] = _number(name, value, lowest, highest)
+    for name, lowest, highest in (("port", 1, 65_535), ("db", 0, 2**31 - 1)):
+        if name in params:
+            params[name] = _number(f"REDIS_PARAMS: {name}", params[name], lowest, highest)
+    return BaseSettings(checked)
+
+
+def shown(url: object) -> str:
+    """A URL of which nobody learns a password, even if it is broken."""
+    try:
+        parts = urlsplit(str(url).strip())
+        port = parts.port
+    except ValueError:
+        return "(not shown: it may hold a password)"
+    rest = parts.path + parts.query + parts.fragment
+    if parts.scheme not in _SCHEMES or "@" in rest:
+        # Where the password ends is anybody's guess.
+        return "(not shown: it may hold a password)" if "@" in str(url) else repr(url)
+    user = f"{parts.username}@" if parts.username else ""
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
+    return f"{parts.scheme}://{user}{host}{f':{port}' if port else ''}{parts.path}"
+
+
+def _params(settings: BaseSettings) -> dict[str, Any]:
+    value = settings.get("REDIS_PARAMS")
+    try:
+        given = settings.getdict("REDIS_PARAMS")
+    except (TypeError, ValueError):
+        kind = type(value).__name__
+        raise BadArgument(
+            "REDIS_PARAMS",
+            f"must be a dict such as {{'socket_timeout': 30}}, or one as JSON, and is a {kind}",
+        ) from None
+    return {**_USUAL, **given, **_FIXED}
+
+
+def _url(name: str, value: object) -> str:
+    text = str(value).strip()
+    scheme, separator, _ = text.partition("://")
+    if not separator or scheme not in _SCHEMES:
+        raise BadArgument(name, f"{shown(text)} is no address of a Redis: {_RIGHT}")
+    try:
+        parts = urlsplit(text)
+    except ValueError as error:
+        raise BadArgument(name, f"{shown(text)}: {error}: {_RIGHT}") from None
+    _check_password(name, parts)
+    if scheme == "unix":
+        if not parts.path.strip("/"):
+            raise BadArgument(name, f"{shown(text)} names no socket: {_RIGHT}")
+    else:
+        _check_server(name, parts)
+    return parts._replace(query=_without_fixed(name, parts)).geturl()
+
+
+def _check_password(name: str, parts: SplitResult) -> None:
+    if parts.fragment or "@" in parts.path or "@" in parts.query:
+        raise BadArgument(name, f"{shown(parts.geturl())} can't be read: {_ENCODE}")
+
+
+def _check_server(name: str, parts: SplitResult) -> None:
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
+    if port == 0:
+        raise BadArgument(name, f"the port must be a number from 1 to 65535; {_ENCODE}")
+    url = shown(parts.geturl())
+    if not parts.hostname:
+        raise BadArgument(name, f"{url} names no host: {_RIGHT}")
+    if not re.fullmatch(r"/?|/\d+", parts.path, re.ASCII):
+        raise BadArgument(
+            name, f"{url}: what follows the host must be the number of a database, as in /0"
+        )
+
+
+def _without_fixed(name: str, parts: SplitResult) -> str:
+    """Its options, but for those that are ours."""
+    options = parse_qsl(parts.query, keep_blank_values=True)
+    for option, value in options:
+        if option == "db":
+            _number(f"{name}: db", value, 0, 2**31 - 1)
+    return urlencode([(option, value) for option, value in options if option not in _FIXED])
+
+
+def _number(name: str, value: object, lowest: int, highest: int) -> int:
+    try:
+        number = int(str(value))
+    except ValueError:
+        number = lowest - 1
+    if not lowest <= number <= highest:
+        raise BadArgument(
+            name, f"must be a whole number from {lowest} to {highest}, and is {value!r}"
+        )
+    return number
