@@ -52,6 +52,11 @@ class Desk:
         self.robots: dict[str, Robots] = {}
         self._new_robots: dict[str, tuple[str, Robots]] = {}
         self._messages: list[bytes] = []
+        # Messages that were told so far.
+        self._told = 0
+        # Ids of the URLs that were taken from here, and whether the last reply was lost.
+        self.out: set[int] = set()
+        self._is_unsure = False
         self._ended: list[tuple[int, bytes]] = []
         self._released: list[tuple[int, float, str]] = []
 
@@ -61,9 +66,11 @@ class Desk:
         self._messages.append(message)
 
     def end(self, number: int, answer: bytes) -> None:
+        self.out.discard(number)
         self._ended.append((number, answer))
 
     def release(self, number: int, until: float, learned: str) -> None:
+        self.out.discard(number)
         self._released.append((number, until, learned))
 
     def claim(self, host: str, now: float) -> None:
@@ -101,12 +108,18 @@ class Desk:
 
     def has_news(self) -> bool:
         return bool(
-            self._messages or self._ended or self._released or self._new_robots or self._claims
+            self._messages or self._ended or self._released or self._new_robots
         )
 
     def is_clear(self) -> bool:
         """Nothing is here, and all is told."""
-        return not (self._messages or self._ended or self._released or self._items)
+        return not (
+            self._messages or self._ended or self._released or self._items or self.out
+        )
+
+    def is_low(self) -> bool:
+        """Whether there may be too little to do soon."""
+        return 2 * self.queued < self._room
 
     def wanted(self) -> int:
         return max(0, self._room - self.queued - self.in_flight)
@@ -122,14 +135,19 @@ class Desk:
             self._hosts(now, wanted),
             [(host, origin, robots) for origin, (host, robots) in self._new_robots.items()],
             wanted,
+            self._told + 1,
+            [*self._items, *self.out] if self._is_unsure else None,
         )
+        self._told += len(self._messages)
         self._messages, self._ended, self._released = [], [], []
         self._new_robots = {}
         return report
 
     def put_back(self, report: Report, now: float) -> None:
         """The exchange has failed: tell all of it again."""
+        self._is_unsure = True
         self._messages[:0] = report.messages
+        self._told -= len(report.messages)
         self._ended[:0] = report.ended
         self._released[:0] = [
             (number, wait + now, learned) for number, wait, learned in report.released
@@ -143,6 +161,7 @@ class Desk:
         self._return_slots()
 
     def absorb(self, reply: Reply, now: float) -> None:
+        self._is_unsure = False
         if reply.is_lost:
             self._lose()
         granted = {grant.host for grant in reply.grants}
@@ -241,6 +260,7 @@ class Desk:
         if number not in self._items:
             return None
         _, host, item = self._items.pop(number)
+        self.out.add(number)
         self._queued[host] -= 1
         return number, item
 

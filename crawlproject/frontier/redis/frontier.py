@@ -7,6 +7,7 @@ opened, closed, and tested. With one (``pump.py``), Redis is asked in the backgr
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
@@ -22,6 +23,7 @@ from crawlproject.frontier.redis.batch import Fenced
 from crawlproject.frontier.redis.committer import Committer, Unusable
 from crawlproject.frontier.redis.desk import Desk
 from crawlproject.frontier.redis.mirror import Mirror
+from crawlproject.frontier.redis.pump import Pump
 from crawlproject.frontier.redis.session import Session, learned_text
 from crawlproject.frontier.redis.store import RedisStore
 from crawlproject.frontier.turns import Turns
@@ -31,13 +33,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from crawlproject.frontier.base import Candidate, Counts, Facts, Robots, Skip
-    from crawlproject.frontier.hosts import HostLimits
+    from crawlproject.frontier.hosts import Host, HostLimits
     from crawlproject.frontier.redis.scripts import Scripts
-    from crawlproject.frontier.redis.session import Reply
+    from crawlproject.frontier.redis.session import Item, Reply
     from crawlproject.records import Record
 
 logger = logging.getLogger(__name__)
 
+# How often a session is renewed before it would end.
+_RENEWALS = 6
 # Links that were let in lately: they need not be judged again.
 _JUDGED = 65_536
 # No delay between two requests is longer: a host that has to wait more is held.
@@ -69,9 +73,9 @@ class RedisFrontier(Turns):
         self._scripts = scripts
         self._options = options
         self._judge: Callable[[str], str | None] | None = options.pop("judge", None)
-        self._desk = Desk(limits, room=room, ahead=ahead)
-        self._gate = self._desk.gate
-        self._session = Session(
+        self.desk = Desk(limits, room=room, ahead=ahead)
+        self._gate = self.desk.gate
+        self.session = Session(
             scripts,
             Aside(scripts),
             worker,
@@ -87,7 +91,10 @@ class RedisFrontier(Turns):
         self._notes: dict[str, str] = {}
         self._version: str | None = None
         self._judged: dict[str, None] = {}
-        self._mirror: tuple[str, Reader] | None = None
+        self._pump: Pump | None = None
+        self._lasts = lasts
+        # Until when it is sure that the session lasts.
+        self._sure_until = float("-inf")
         self._reply = self._exchange()
         self._settle()
 
@@ -96,19 +103,52 @@ class RedisFrontier(Turns):
     def _moment(self) -> float:
         return clock.now() if self._now is None else self._now
 
-    def _exchange(self, wanted: int = 0) -> Reply:
-        report = self._desk.report(self._moment(), wanted)
+    def go_live(self, wake: Callable[[], None]) -> None:
+        """From now on Redis is asked in the background; ``wake`` is called when there is more."""
+        self._now = None
+        self._pump = Pump(self, wake, renewal=self._lasts / _RENEWALS)
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Within, Redis is asked at once, and waited for."""
+        pump, self._pump = self._pump, None
+        if pump is not None:
+            pump.wait()
         try:
-            reply = self._session.exchange(report, self._now)
+            yield
+        finally:
+            self._pump = pump
+            if pump is not None:
+                pump.poke(0)
+
+    @property
+    def term(self) -> str | None:
+        return self._reply.term
+
+    @property
+    def next_in(self) -> float | None:
+        return self._reply.next_in
+
+    def _exchange(self, wanted: int = 0) -> Reply:
+        moment = self._moment()
+        report = self.desk.report(moment, wanted)
+        try:
+            reply = self.session.exchange(report, self._now)
         except RedisError:
-            self._desk.put_back(report, self._moment())
+            self.desk.put_back(report, self._moment())
             raise
-        self._absorb(reply)
+        self.absorb(reply, moment)
         return reply
 
-    def _absorb(self, reply: Reply) -> None:
+    def absorb(self, reply: Reply, told_at: float) -> None:
+        """Take in what an exchange has brought that began at a time."""
+        if self._version and not reply.version:
+            self.fail("the crawl is gone from Redis: was it started again without its data?")
+            return
         self._reply = reply
-        self._desk.absorb(reply, self._moment())
+        self.desk.absorb(reply, self._moment())
+        # A request takes half of the session's time at most, so it ends within it.
+        self._sure_until = told_at + self._lasts / 2
         if reply.version != self._version:
             self._version = reply.version
             self._notes = self._scripts.hash("notes")
@@ -117,6 +157,9 @@ class RedisFrontier(Turns):
 
     def _settle(self) -> None:
         """Tell everything, and commit everything, as far as that is this worker's part."""
+        if self._pump is not None:
+            self._pump.has_news()
+            return
         self._exchange()
         while (term := self._reply.term) and self.has_to_commit():
             self.commit_some(term)
@@ -174,7 +217,7 @@ class RedisFrontier(Turns):
         return None if self._judge is None else self._judge(url)
 
     def _tell(self, kind: str, *body: Any) -> None:
-        self._desk.tell(messages.to_bytes(kind, *body))
+        self.desk.tell(messages.to_bytes(kind, *body))
 
     # --- what comes in
 
@@ -223,17 +266,13 @@ class RedisFrontier(Turns):
 
     @guarded(None)
     def take(self, now: float) -> Lease | None:
-        self._now = now
-        taken = self._gate.take(now)
-        if taken is None:
-            self._exchange(1)
-            taken = self._gate.take(now)
-            while taken is None and self._unstick():
-                self._exchange(1)
-                taken = self._gate.take(now)
+        if self._pump is not None:
+            taken = None if now > self._sure_until else self._gate.take(now)
+            self._pump.is_low()
+        else:
+            taken = self._take_at_once(now)
         if taken is None:
             return None
-        self._settle()
         host, (number, item) = taken
         self._flying.add(item.url)
         self._ids[item.url] = number
@@ -251,6 +290,19 @@ class RedisFrontier(Turns):
             request=item.request,
         )
 
+    def _take_at_once(self, now: float) -> tuple[Host, tuple[int, Item]] | None:
+        self._now = now
+        taken = self._gate.take(now)
+        if taken is None:
+            self._exchange(1)
+            taken = self._gate.take(now)
+            while taken is None and self._unstick():
+                self._exchange(1)
+                taken = self._gate.take(now)
+        if taken is not None:
+            self._settle()
+        return taken
+
     def _unstick(self) -> bool:
         """Let the links of a page in that wait, if nothing else can be had for long."""
         next_in = self._reply.next_in
@@ -260,6 +312,9 @@ class RedisFrontier(Turns):
 
     @guarded(None)
     def next_ready(self, now: float) -> float | None:
+        if self._pump is not None:
+            # It wakes the engine when there is more.
+            return self._gate.next_ready(now)
         self._now = now
         self._exchange()
         ready = self._gate.next_ready(now)
@@ -274,7 +329,7 @@ class RedisFrontier(Turns):
         request = lease.request if isinstance(lease.request, str) else None
         spelling = fetch_url or (None if lease.fetch_url == lease.url else lease.fetch_url)
         learned = learned_text(spelling, lease.attempts, lease.bounces, request)
-        self._desk.release(self._ids.pop(lease.url), until, learned)
+        self.desk.release(self._ids.pop(lease.url), until, learned)
         self._settle()
 
     @guarded(None)
@@ -283,7 +338,7 @@ class RedisFrontier(Turns):
         number = self._ids.pop(lease.url)
         answer = answers.to_record(lease, is_whole=True)
         content = lease.content
-        self._desk.end(number, messages.to_bytes("answer", number, answer, content=content))
+        self.desk.end(number, messages.to_bytes("answer", number, answer, content=content))
         self._remember_judged(lease)
         self._settle()
 
@@ -294,36 +349,46 @@ class RedisFrontier(Turns):
 
     @guarded(True)
     def exhausted(self) -> bool:
-        return self._reply.is_complete and self._desk.is_clear() and not self._ids
+        return self._reply.is_complete and self.desk.is_clear()
 
     # --- hosts
 
     @guarded(0.0)
     def enter(self, host: str, now: float) -> float:
-        self._now = now
-        if not self._desk.has_slot(host):
-            self._desk.claim(host, now)
-            self._exchange()
+        if not self.desk.has_slot(host):
+            self.desk.claim(host, now)
+            if self._pump is not None:
+                self._pump.poke(0)
+            else:
+                self._now = now
+                self._exchange()
         wait = self._gate.enter(host, now)
         if not wait:
-            self._desk.served(host)
+            self.desk.served(host)
         return wait
 
     @guarded(None)
     def hold(self, host: str, until: float) -> None:
         self._gate.hold(host, until)
-        self._settle()
+        self._hurry()
 
     @guarded(None)
     def insist(self, host: str, delay: float) -> None:
         self._gate.insist(host, delay)
-        self._settle()
+        self._hurry()
+
+    def _hurry(self) -> None:
+        """Others ask the same host, perhaps."""
+        if self._pump is not None:
+            self._pump.poke(0)
+        else:
+            self._settle()
 
     def robots_of(self, origin: str) -> Robots | None:
-        return self._desk.robots.get(origin)
+        return self.desk.robots.get(origin)
 
     def keep_robots(self, origin: str, robots: Robots) -> None:
-        self._desk.keep_robots(self.host_of(f"{origin}/"), origin, robots)
+        self.desk.keep_robots(self.host_of(f"{origin}/"), origin, robots)
 
     # --- what is kept
 
@@ -347,18 +412,25 @@ class RedisFrontier(Turns):
         self.failure = problem
 
     def close(self) -> None:
+        if self._pump is not None:
+            self._pump.stop()
+            self._pump = None
         if self.failure is None:
             # Of a host that was given back nobody has to wait.
-            self._desk.waive()
+            self.desk.waive()
             self._settle()
-        self._session.leave(self._now)
+        self.session.leave(self._now)
 
     @guarded(None)
     def facts(self, url: str) -> Facts | None:
+        if self._pump is not None:
+            # The committer knows; whatever is admitted twice is known to it the second time.
+            return None
         return self.read().facts(url)
 
     def read(self) -> Reader:
-        self._settle()
+        with self.at_once():
+            self._settle()
         database = connect_to_memory()
         Mirror(self._scripts, database, self.host_of).copy()
         return Reader(database)

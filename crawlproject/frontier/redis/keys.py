@@ -21,6 +21,7 @@ The braces make one hash slot of them, so that a script may use them together.
 | ``h:<host>`` | hash | a host: ``ready_at``, ``delay``, ``cap``, ``out`` (slots given out) … |
 | ``ready`` | sorted set | hosts with something queued and a free slot, by ``ready_at`` |
 | ``robots:<host>`` | hash | what the robots.txt of its origins said |
+| ``n:<worker>`` | string | how many messages of a worker were heard |
 | ``l:<worker>`` | hash | ids that a worker has, and their hosts |
 | ``s:<worker>`` | hash | hosts at which it has slots, and how many |
 | ``pages:<n>``, ``links:<n>`` | hash | by id, 256 a key: records; links as ids |

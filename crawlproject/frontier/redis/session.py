@@ -79,6 +79,10 @@ class Report:
     hosts: list[HostReport] = field(default_factory=list)
     robots: list[tuple[str, str, Robots]] = field(default_factory=list)
     wanted: int = 0
+    # The number of the first message.
+    first: int = 1
+    # All ids that are here, if the last reply was lost.
+    ids: list[int] | None = None
 
 
 class Reply(NamedTuple):
@@ -140,12 +144,15 @@ class Session:
             report.wanted,
             self._ahead,
             int(self._asks_robots),
+            report.first,
             len(report.messages),
             *report.messages,
             len(report.ended),
             *(word for one in report.ended for word in one),
             len(report.released),
             *(word for one in report.released for word in one),
+            -1 if report.ids is None else len(report.ids),
+            *(report.ids or ()),
             len(report.hosts),
             *(word for one in report.hosts for word in _words_of(one)),
             len(report.robots),

@@ -3,9 +3,10 @@
 -- ARGV, in this order (a list is its length, and then its members):
 --   worker, now ('': Redis' clock), seconds until the session ends, is_new, may_commit,
 --   URLs wanted, how many seconds before its time a host may be given out, asks_robots;
---   list of messages for the committer;
+--   the number of the first message, list of messages for the committer;
 --   list of ended leases: id, answer;
 --   list of released leases: id, seconds to wait, what was learned (JSON);
+--   list of the ids that it has, if it does not know whether it was heard last time; else -1;
 --   list of hosts: name, slots kept, seconds until it may be asked, delay, cap, insisted,
 --     throttled, failures, further requests, is_idle, URLs wanted, slots wanted;
 --   list of robots: host, origin, what is known.
@@ -35,8 +36,19 @@ if may_commit and redis.call('EXISTS', P .. 'committer') == 0 then
   redis.call('SET', P .. 'committer', worker .. ' ' .. term)
 end
 
-for _ = 1, number() do
-  redis.call('RPUSH', P .. 'inbox', argument())
+-- A message that came before, and whose answer was lost, is told again.
+local heard = P .. 'n:' .. worker
+local first = number()
+local known = tonumber(redis.call('GET', heard)) or 0
+local messages = number()
+for i = first, first + messages - 1 do
+  local message = argument()
+  if i > known then
+    redis.call('RPUSH', P .. 'inbox', message)
+  end
+end
+if messages > 0 then
+  redis.call('SET', heard, first + messages - 1, 'EX', 86400)
 end
 
 -- An answer counts as long as there is none: whoever was given the URL meanwhile.
@@ -66,6 +78,24 @@ for _ = 1, number() do
     else
       requeue(id, host)
       settle(host)
+    end
+  end
+end
+
+-- What was given out and never arrived.
+local has = number()
+local is_unsure = has >= 0
+if is_unsure then
+  local ids = {}
+  for _ = 1, has do
+    ids[argument()] = true
+  end
+  local leases = redis.call('HGETALL', own)
+  for i = 1, #leases, 2 do
+    if not ids[leases[i]] then
+      redis.call('HDEL', own, leases[i])
+      requeue(leases[i], leases[i + 1])
+      settle(leases[i + 1])
     end
   end
 end
@@ -122,6 +152,7 @@ local function grant(host, slots, most)
 end
 
 local kept_hosts = P .. 's:' .. worker
+local told = {}
 local surplus = 0
 if is_shared then
   local held, all = redis.call('HLEN', kept_hosts), redis.call('ZCARD', P .. 'ready')
@@ -133,6 +164,7 @@ end
 
 for _ = 1, number() do
   local host, kept = argument(), number()
+  told[host] = true
   local ready_in, delay, cap = argument(), argument(), number()
   local insisted, throttled, failures, requests = number(), argument(), argument(), number()
   local is_idle, urls, slots = argument() == '1', number(), number()
@@ -184,6 +216,17 @@ end
 for _ = 1, number() do
   local host, origin, known = argument(), argument(), argument()
   redis.call('HSET', P .. 'robots:' .. host, origin, known)
+end
+
+if is_unsure then
+  local slots = redis.call('HGETALL', kept_hosts)
+  for i = 1, #slots, 2 do
+    if not told[slots[i]] then
+      redis.call('HDEL', kept_hosts, slots[i])
+      free_slots(slots[i], tonumber(slots[i + 1]) or 0, NEVER)
+      settle(slots[i])
+    end
+  end
 end
 
 -- Hosts that may be asked now, or soon; of those, the ones with the best URLs.
