@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from redis.exceptions import NoPermissionError, ResponseError
+from redis.exceptions import ResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,7 +70,7 @@ def facts_of(client: Redis) -> Facts:
     """What one server says."""
     try:
         info: Mapping[str, Any] = client.info()
-    except NoPermissionError:
+    except ResponseError:
         return _from_hello(client)
     master = f"{info.get('master_host')}:{info.get('master_port')}"
     role = info.get("role")
