@@ -36,7 +36,9 @@ class Facts(NamedTuple):
 
     def problem(self) -> str | None:
         """Why no crawl can live there."""
-        if self.version is not None and _numbers(self.version) < LOWEST_VERSION:
+        numbers = _numbers(self.version or "")
+        # One that has no number is somebody's own.
+        if numbers and numbers < LOWEST_VERSION:
             lowest = ".".join(map(str, LOWEST_VERSION))
             return f"it is Redis {self.version}: a shared crawl needs {lowest} or newer"
         if self.mode == SENTINEL:

@@ -28,22 +28,22 @@ if TYPE_CHECKING:
     from crawlproject.frontier.redis.binary import Words
 
 
-def settings_of(url: str | None = None, **others: object) -> Settings:
+def settings_of(url: str | None = None, /, **others: object) -> Settings:
     return Settings({**({} if url is None else {"REDIS_URL": url}), **others})
 
 
 @contextmanager
-def client_of(url: str | None = None, **others: object) -> Iterator[Redis]:
+def client_of(url: str | None = None, /, **others: object) -> Iterator[Redis]:
     with closing(connect(settings_of(url, **others))) as client:
         yield client
 
 
-def warnings_of(url: str | None = None, **others: object) -> list[str]:
+def warnings_of(url: str | None = None, /, **others: object) -> list[str]:
     with client_of(url, **others) as client:
         return check(client)
 
 
-def refusal(url: str | None = None, **others: object) -> str:
+def refusal(url: str | None = None, /, **others: object) -> str:
     """The line that a user gets."""
     with pytest.raises(BadInput) as caught:
         warnings_of(url, **others)
@@ -425,11 +425,11 @@ def test_a_certificate_that_nobody_vouches_for(redis_server: Server, certificate
 def test_a_certificate_that_the_user_vouches_for(redis_server: Server, certificate: Path) -> None:
     with TlsFront(redis_server, certificate) as front:
         warnings_of(f"{front.url()}?ssl_ca_certs={certificate}")
-        params = {"ssl_ca_certs": str(certificate)}
-        warnings_of(front.url(), REDIS_PARAMS=params)
-        params |= {"ssl": True}
-        others: dict[str, object] = {"REDIS_HOST": "localhost", "REDIS_PORT": front.port}
-        with client_of(REDIS_PARAMS=params, **others) as client:
+        warnings_of(front.url(), REDIS_PARAMS={"ssl_ca_certs": str(certificate)})
+        params = {"ssl_ca_certs": str(certificate), "ssl": True}
+        with client_of(
+            REDIS_HOST="localhost", REDIS_PORT=front.port, REDIS_PARAMS=params
+        ) as client:
             check(client)
             assert address_of(client) == front.url()
 
