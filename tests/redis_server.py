@@ -79,7 +79,8 @@ def connected(server: Server) -> Iterator[Redis]:
     # Here, and not above: this module is imported for every test there is.
     from redis import Redis
 
-    with closing(Redis.from_url(server.url)) as client:
+    # Answers have the shapes that those of our own client have.
+    with closing(Redis.from_url(server.url, protocol=2)) as client:
         yield client
 
 

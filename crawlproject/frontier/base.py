@@ -34,6 +34,7 @@ from crawlproject.scope.traps import GROWING_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from crawlproject.frontier.reading import Reader
@@ -197,6 +198,14 @@ class Frontier(Protocol):
     failure: str | None
     # The crawl directory, which may be a temporary one; None: there is none.
     folder: Path | None
+
+    def go_live(self, wake: Callable[[], None]) -> None:
+        """The crawl begins, in this event loop. ``wake`` is called when there is more to take, and
+        nobody has asked for it.
+        """
+
+    def at_once(self) -> AbstractContextManager[None]:
+        """Within, what is told is known at once, though it may take time."""
 
     # --- what comes in
 

@@ -12,10 +12,11 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crawlproject.errors import BadCrawlDirectory
+from crawlproject.errors import BadCrawlDirectory, BadInput
 from crawlproject.frontier import clock, database
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.looking import check_content
+from crawlproject.frontier.redis.address import is_shared
 from crawlproject.frontier.sqlite import SqliteFrontier
 from crawlproject.scope.depth import depth_limit_from
 from crawlproject.scope.domains import registered_domain
@@ -40,8 +41,11 @@ _claimed: dict[Path, database.Claim] = {}
 
 
 def open_frontier(crawler: Crawler) -> Frontier:
-    """One that has failed already, if the crawl directory can't be used."""
-    jobdir = crawler.settings["JOBDIR"]
+    """One that has failed already, if the crawl directory, or Redis, can't be used."""
+    settings = crawler.settings
+    if is_shared(settings):
+        return _open_shared(crawler)
+    jobdir = settings["JOBDIR"]
     return _open_lasting(Path(jobdir), crawler) if jobdir else _open_temporary(crawler)
 
 
@@ -77,6 +81,21 @@ def _open_lasting(folder: Path, crawler: Crawler) -> Frontier:
     return frontier
 
 
+def _open_shared(crawler: Crawler) -> Frontier:
+    from crawlproject.frontier.redis.opening import open_shared
+
+    settings = crawler.settings
+    try:
+        return open_shared(
+            crawler,
+            host_of=host_function(settings),
+            limits=limits_from(settings),
+            **_rules(crawler),
+        )
+    except (BadInput, OSError) as error:
+        return _dead(crawler, str(error))
+
+
 def _open_temporary(crawler: Crawler) -> Frontier:
     try:
         folder = Path(tempfile.mkdtemp(prefix="crawl-"))
@@ -106,26 +125,34 @@ def _frontier(
 ) -> SqliteFrontier:
     settings = crawler.settings
     batch = settings.getint("FRONTIER_COMMIT_PAGES")
-    scope = getattr(crawler.spider, "scope", None)
     return SqliteFrontier(
         connection,
         host_of=host_function(settings),
         hosts_by=settings["POLITENESS_HOST"],
         limits=limits_from(settings),
         now=clock.now(),
-        depth_limit=depth_limit_from(settings),
-        budget=settings.getint("SCOPE_MAX_PAGES") or None,
-        budgets=None if scope is None else scope.budgets,
-        capacity=settings.getint("FRONTIER_CAPACITY") or None,
-        max_redirects=settings.getint("REDIRECT_MAX_TIMES"),
-        # What is in scope is known when all seeds have shown where they lead.
-        seeds_first=settings.getbool("SCOPE_FOLLOW_SEED_REDIRECTS")
-        and settings["SCOPE_MODE"] != "any"
-        and len(settings.getlist("SEEDS")) > 1,
         batch=batch if is_lasting else _UNHURRIED * batch,
         is_lasting=is_lasting,
-        judge=None if scope is None else scope.reason,
+        **_rules(crawler),
     )
+
+
+def _rules(crawler: Crawler) -> dict[str, Any]:
+    """What decides about URLs, in every engine."""
+    settings = crawler.settings
+    scope = getattr(crawler.spider, "scope", None)
+    return {
+        "depth_limit": depth_limit_from(settings),
+        "budget": settings.getint("SCOPE_MAX_PAGES") or None,
+        "budgets": None if scope is None else scope.budgets,
+        "capacity": settings.getint("FRONTIER_CAPACITY") or None,
+        "max_redirects": settings.getint("REDIRECT_MAX_TIMES"),
+        # What is in scope is known when all seeds have shown where they lead.
+        "seeds_first": settings.getbool("SCOPE_FOLLOW_SEED_REDIRECTS")
+        and settings["SCOPE_MODE"] != "any"
+        and len(settings.getlist("SEEDS")) > 1,
+        "judge": None if scope is None else scope.reason,
+    }
 
 
 def host_function(settings: BaseSettings) -> Callable[[str], str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
 from secrets import token_hex
 from typing import TYPE_CHECKING, Protocol, cast
@@ -127,6 +128,7 @@ class FrontierScheduler(BaseScheduler):
         self._spider = spider
         self._loop = asyncio.get_running_loop()
         take_short_way(self._crawler)
+        self._frontier.go_live(partial(wake, self._crawler))
         self._dupefilter.open()
         if self._frontier.recall(STARTED_AT) is None:
             self._frontier.remember(STARTED_AT, datetime.now(UTC).isoformat())

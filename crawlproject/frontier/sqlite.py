@@ -9,7 +9,7 @@ and here the contract of ``base.py``.
 from __future__ import annotations
 
 import sqlite3
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ from crawlproject.records import is_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from crawlproject.frontier.base import Counts, Robots, Skip
@@ -120,6 +121,12 @@ class SqliteFrontier(Turns, Judging):
         self._fill_budget()
         if self._budget is None:
             self._queue_unassigned()
+
+    def go_live(self, wake: Callable[[], None]) -> None:
+        """Nobody else has anything to give."""
+
+    def at_once(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     # --- what comes in
 

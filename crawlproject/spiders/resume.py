@@ -67,6 +67,13 @@ def begin(
     frontier: Frontier, scope: Scope, seeds: list[str], text: str, stats: StatsCollector
 ) -> None:
     """Admit the seeds, to a frontier that may be in the middle of a crawl."""
+    with frontier.at_once():
+        _begin(frontier, scope, seeds, text, stats)
+
+
+def _begin(
+    frontier: Frontier, scope: Scope, seeds: list[str], text: str, stats: StatsCollector
+) -> None:
     counts = frontier.counts()
     earlier = frontier.recall(_SCOPE)
     for host in frontier.read().texts(WIDENED):

@@ -91,7 +91,7 @@ class Rejoined(Reopened):
                 # Its time is up.
                 Redis.from_url(self._url).zadd(
                     f"{prefix_of('contract')}workers",
-                    {self._frontier._session.worker: float("-inf")},
+                    {self._frontier.session.worker: float("-inf")},
                 )
             else:
                 self._frontier.close()

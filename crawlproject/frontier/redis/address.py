@@ -7,11 +7,13 @@ nothing; what would break a shared crawl is ours in any case.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
 
@@ -26,6 +28,8 @@ _ENCODE = "are special characters of the password written as %40 and the like?"
 # before its session runs out.
 _USUAL: dict[str, Any] = {"socket_timeout": 15, "socket_connect_timeout": 5}
 
+_NUMBERS = {"port": (1, 65_535), "db": (0, 2**31 - 1)}
+
 # What we keep in Redis is binary, and our keys are the same for every worker: REDIS_ENCODING is
 # for the seeds that are fed.
 _FIXED: dict[str, Any] = {"decode_responses": False, "encoding": "utf-8", "protocol": 2}
@@ -33,7 +37,7 @@ _FIXED: dict[str, Any] = {"decode_responses": False, "encoding": "utf-8", "proto
 
 def is_shared(settings: BaseSettings) -> bool:
     """Whether the crawl is one of several workers."""
-    return bool(str(settings.get("REDIS_URL") or "").strip())
+    return settings.get("REDIS_URL") is not None
 
 
 def checked_settings(settings: BaseSettings) -> BaseSettings:
@@ -45,13 +49,10 @@ def checked_settings(settings: BaseSettings) -> BaseSettings:
     elif "url" in params:
         params["url"] = _url("REDIS_PARAMS: url", params["url"])
     checked["REDIS_HOST"] = settings.get("REDIS_HOST")
-    for name, lowest, highest in (("REDIS_PORT", 1, 65_535), ("REDIS_DB", 0, 2**31 - 1)):
-        value = settings.get(name)
-        if value not in (None, ""):
-            checked[name] = _number(name, value, lowest, highest)
-    for name, lowest, highest in (("port", 1, 65_535), ("db", 0, 2**31 - 1)):
-        if name in params:
-            params[name] = _number(f"REDIS_PARAMS: {name}", params[name], lowest, highest)
+    for option in ("port", "db"):
+        name = f"REDIS_{option.upper()}"
+        if settings.get(name) not in (None, ""):
+            checked[name] = _checked(name, option, settings[name])
     return BaseSettings(checked)
 
 
@@ -65,8 +66,10 @@ def shown(url: object) -> str:
     rest = parts.path + parts.query + parts.fragment
     if parts.scheme not in _SCHEMES or "@" in rest:
         # Where the password ends is anybody's guess.
-        return "(not shown: it may hold a password)" if "@" in str(url) else repr(url)
-    user = f"{parts.username}@" if parts.username else ""
+        is_guess = "@" in str(url) or parts.query
+        return "(not shown: it may hold a password)" if is_guess else repr(url)
+    # Alone, it may be meant as the password.
+    user = f"{parts.username}@" if parts.username and parts.password else ""
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
     return f"{parts.scheme}://{user}{host}{f':{port}' if port else ''}{parts.path}"
 
@@ -81,11 +84,23 @@ def _params(settings: BaseSettings) -> dict[str, Any]:
             "REDIS_PARAMS",
             f"must be a dict such as {{'socket_timeout': 30}}, or one as JSON, and is a {kind}",
         ) from None
-    return {**_USUAL, **given, **_FIXED}
+    if isinstance(given.get("redis_cls"), str):
+        try:
+            given["redis_cls"] = load_object(given["redis_cls"])
+        except (ImportError, NameError, ValueError) as error:
+            raise BadArgument("REDIS_PARAMS: redis_cls", f"can't be loaded: {error}") from None
+    params = {**_USUAL, **given, **_FIXED}
+    params = {name: _checked(f"REDIS_PARAMS: {name}", name, params[name]) for name in params}
+    if params.get("db") == 0:
+        # It is the usual one, and the client of a cluster does not want to hear of any.
+        del params["db"]
+    return params
 
 
 def _url(name: str, value: object) -> str:
     text = str(value).strip()
+    if not text:
+        raise BadArgument(name, f"is empty: {_RIGHT}")
     scheme, separator, _ = text.partition("://")
     if not separator or scheme not in _SCHEMES:
         raise BadArgument(name, f"{shown(text)} is no address of a Redis: {_RIGHT}")
@@ -93,18 +108,16 @@ def _url(name: str, value: object) -> str:
         parts = urlsplit(text)
     except ValueError as error:
         raise BadArgument(name, f"{shown(text)}: {error}: {_RIGHT}") from None
-    _check_password(name, parts)
+    if "#" in text or "@" in parts.path + parts.query:
+        raise BadArgument(name, f"{shown(text)} can't be read: {_ENCODE}")
     if scheme == "unix":
         if not parts.path.strip("/"):
             raise BadArgument(name, f"{shown(text)} names no socket: {_RIGHT}")
     else:
         _check_server(name, parts)
-    return parts._replace(query=_without_fixed(name, parts)).geturl()
-
-
-def _check_password(name: str, parts: SplitResult) -> None:
-    if parts.fragment or "@" in parts.path or "@" in parts.query:
-        raise BadArgument(name, f"{shown(parts.geturl())} can't be read: {_ENCODE}")
+    options = _without_fixed(name, parts)
+    # Not put together from its parts: that makes another path of unix:///PATH.
+    return text.partition("?")[0] + (f"?{options}" if options else "")
 
 
 def _check_server(name: str, parts: SplitResult) -> None:
@@ -127,18 +140,29 @@ def _without_fixed(name: str, parts: SplitResult) -> str:
     """Its options, but for those that are ours."""
     options = parse_qsl(parts.query, keep_blank_values=True)
     for option, value in options:
-        if option == "db":
-            _number(f"{name}: db", value, 0, 2**31 - 1)
+        _checked(f"{name}: {option}", option, value)
     return urlencode([(option, value) for option, value in options if option not in _FIXED])
 
 
-def _number(name: str, value: object, lowest: int, highest: int) -> int:
-    try:
-        number = int(str(value))
-    except ValueError:
-        number = lowest - 1
-    if not lowest <= number <= highest:
+def _checked(name: str, option: str, value: Any) -> Any:
+    """The value of an option, as a number where it is one."""
+    if option in _NUMBERS:
+        lowest, highest = _NUMBERS[option]
+        try:
+            number = int(str(value))
+        except ValueError:
+            number = lowest - 1
+        if lowest <= number <= highest:
+            return number
         raise BadArgument(
             name, f"must be a whole number from {lowest} to {highest}, and is {value!r}"
         )
-    return number
+    if option in _USUAL and value is not None:
+        try:
+            seconds = float(value)
+        except (TypeError, ValueError):
+            seconds = 0.0
+        if 0 < seconds < math.inf:
+            return seconds
+        raise BadArgument(name, f"must be a number of seconds above 0, and is {value!r}")
+    return value

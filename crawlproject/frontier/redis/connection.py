@@ -11,9 +11,11 @@ with the same commands, which are sent to where the key is.
 
 from __future__ import annotations
 
+import re
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, NoReturn, cast
+from warnings import catch_warnings, filterwarnings
 
 from redis import Redis
 from redis.backoff import NoBackoff
@@ -27,7 +29,7 @@ from crawlproject.errors import BadArgument, BadRedis
 from crawlproject.frontier.redis.address import checked_settings, shown
 from crawlproject.frontier.redis.facts import CLUSTER, facts_of
 from crawlproject.frontier.redis.scripts import Scripts
-from crawlproject.frontier.redis.trouble import trouble_of
+from crawlproject.frontier.redis.trouble import hint, trouble_of
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -43,7 +45,11 @@ def connect(settings: BaseSettings) -> Redis:
     client = _client(wanted)
     try:
         is_cluster = not isinstance(client, RedisCluster) and facts_of(client).mode == CLUSTER
+        if is_cluster:
+            # The cluster's client would not say why it can't.
+            client.execute_command("CLUSTER SLOTS")
     except (RedisError, *_BAD_VALUES) as error:
+        client.close()
         _refuse(client, error)
     if not is_cluster:
         return client
@@ -52,11 +58,7 @@ def connect(settings: BaseSettings) -> Redis:
         raise BadRedis(f"{address_of(client)}: it is a cluster, which has the database 0 only")
     if issubclass(client.connection_pool.connection_class, UnixDomainSocketConnection):
         raise BadRedis(f"{address_of(client)}: it is a cluster, which is not found by a socket")
-    params: dict[str, Any] = wanted["REDIS_PARAMS"]
-    # It would say that there is no such choice.
-    params.pop("db", None)
-    wanted.delete("REDIS_DB")
-    wanted.set("REDIS_PARAMS", {**params, "redis_cls": RedisCluster})
+    wanted.set("REDIS_PARAMS", {**wanted["REDIS_PARAMS"], "redis_cls": RedisCluster})
     return _client(wanted)
 
 
@@ -73,7 +75,8 @@ def address_of(client: Redis) -> str:
         if issubclass(connection_class, UnixDomainSocketConnection):
             return f"unix://{kwargs.get('path', '')}"
     scheme = "rediss" if is_encrypted else "redis"
-    user = f"{kwargs['username']}@" if kwargs.get("username") else ""
+    # Alone, it may be meant as the password.
+    user = f"{kwargs['username']}@" if kwargs.get("username") and kwargs.get("password") else ""
     host = kwargs.get("host", "localhost")
     host = f"[{host}]" if ":" in host else host
     return f"{scheme}://{user}{host}:{kwargs.get('port', 6379)}/{kwargs.get('db') or 0}"
@@ -104,12 +107,15 @@ def servers_of(client: Redis) -> list[Redis]:
 def _client(settings: BaseSettings) -> Redis:
     params = {**settings["REDIS_PARAMS"], "retry": Retry(NoBackoff(), 0), "retry_on_timeout": False}
     settings.set("REDIS_PARAMS", params)
-    named = "REDIS_URL" if settings.get("REDIS_URL") else "REDIS_PARAMS"
     try:
-        client = get_redis_from_settings(settings)
+        with catch_warnings():
+            # scrapy-redis always gives a parameter that redis-py does not like any more.
+            filterwarnings("ignore", "Call to .*retry_on_timeout", DeprecationWarning)
+            client = get_redis_from_settings(settings)
     except _BAD_VALUES as error:
-        raise BadArgument(named, f"can't be used: {error}") from None
+        raise _bad_value(error) from None
     except (RedisError, RedisClusterException) as error:
+        # Only the client of a cluster asks somebody already here.
         address = shown(settings.get("REDIS_URL") or settings.get("REDIS_HOST") or "localhost")
         raise BadRedis(f"{address}: {trouble_of(error) or error}") from None
     if not isinstance(client, Redis | RedisCluster):
@@ -118,17 +124,24 @@ def _client(settings: BaseSettings) -> Redis:
         for name in _FILES:
             path = client.connection_pool.connection_kwargs.get(name)
             if path is not None and not Path(path).exists():
-                raise BadArgument(named, f"{name}: there is no {path!r}")
+                raise BadArgument(name, f"there is no {path!r}")
     # A cluster's has all the commands that we use, with the same meaning.
     return cast("Redis", client)
 
 
 def _refuse(client: Redis, error: Exception) -> NoReturn:
-    address = address_of(client)
-    client.close()
     if isinstance(error, RedisError | RedisClusterException):
-        raise BadRedis(f"{address}: {trouble_of(error) or error}") from None
-    raise BadArgument("REDIS_URL or REDIS_PARAMS", f"can't be used: {error}") from None
+        address = address_of(client)
+        more = hint(error, is_encrypted=address.startswith("rediss:"))
+        said = trouble_of(error) or str(error).partition(", with args")[0]
+        raise BadRedis(f"{address}: {said}{more}") from None
+    raise _bad_value(error) from None
+
+
+def _bad_value(error: Exception) -> BadArgument:
+    unknown = re.search(r"unexpected keyword argument ('\w+')", str(error))
+    problem = f"there is no option {unknown[1]}" if unknown else f"can't be used: {error}"
+    return BadArgument("REDIS_URL or REDIS_PARAMS", problem)
 
 
 def _try_all(client: Redis) -> None:
@@ -136,7 +149,12 @@ def _try_all(client: Redis) -> None:
     prefix = f"crawl:{{check-{secrets.token_hex(8)}}}"
     kinds = ("string", "hash", "list", "set", "sorted")
     problems = Scripts(client).run("check", (), [f"{prefix}:{kind}" for kind in kinds])
-    if problems:
-        command, _, said = problems[0].decode(errors="replace").partition(": ")
-        error = ResponseError(said.removeprefix("-"))
-        raise BadRedis(f"{address_of(client)}: {command}: {trouble_of(error) or said}")
+    if not problems:
+        return
+    texts = [problem.decode(errors="replace") for problem in problems]
+    said = texts[0].partition(": ")[2]
+    trouble = trouble_of(ResponseError(said.removeprefix("-"))) or said
+    # The same for all of them, but for a user who may do one thing, and not another.
+    refused = ", ".join(text.partition(":")[0] for text in texts)
+    of = f" (refused: {refused})" if "user" in trouble else ""
+    raise BadRedis(f"{address_of(client)}: {trouble}{of}")

@@ -107,15 +107,11 @@ class Desk:
         return sum(self.gate.host(name).in_flight for name in self._slots)
 
     def has_news(self) -> bool:
-        return bool(
-            self._messages or self._ended or self._released or self._new_robots
-        )
+        return bool(self._messages or self._ended or self._released or self._new_robots)
 
     def is_clear(self) -> bool:
         """Nothing is here, and all is told."""
-        return not (
-            self._messages or self._ended or self._released or self._items or self.out
-        )
+        return not (self._messages or self._ended or self._released or self._items or self.out)
 
     def is_low(self) -> bool:
         """Whether there may be too little to do soon."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from redis.exceptions import NoPermissionError, ResponseError
+from redis.exceptions import ResponseError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,9 @@ class Facts(NamedTuple):
 
     def problem(self) -> str | None:
         """Why no crawl can live there."""
-        if self.version is not None and _numbers(self.version) < LOWEST_VERSION:
+        numbers = _numbers(self.version or "")
+        # One that has no number is somebody's own.
+        if numbers and numbers < LOWEST_VERSION:
             lowest = ".".join(map(str, LOWEST_VERSION))
             return f"it is Redis {self.version}: a shared crawl needs {lowest} or newer"
         if self.mode == SENTINEL:
@@ -70,7 +72,7 @@ def facts_of(client: Redis) -> Facts:
     """What one server says."""
     try:
         info: Mapping[str, Any] = client.info()
-    except NoPermissionError:
+    except ResponseError:
         return _from_hello(client)
     master = f"{info.get('master_host')}:{info.get('master_port')}"
     role = info.get("role")

@@ -7,14 +7,17 @@ opened, closed, and tested. With one (``pump.py``), Redis is asked in the backgr
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
 from crawlproject.frontier import answers, clock
 from crawlproject.frontier.base import LASTING, Lease
-from crawlproject.frontier.database import connect_to_memory
+from crawlproject.frontier.database import connect, connect_to_memory
 from crawlproject.frontier.guard import guarded
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redis import messages
@@ -22,6 +25,7 @@ from crawlproject.frontier.redis.aside import Aside
 from crawlproject.frontier.redis.batch import Fenced
 from crawlproject.frontier.redis.committer import Committer, Unusable
 from crawlproject.frontier.redis.desk import Desk
+from crawlproject.frontier.redis.forgetting import forget
 from crawlproject.frontier.redis.mirror import Mirror
 from crawlproject.frontier.redis.pump import Pump
 from crawlproject.frontier.redis.session import Session, learned_text
@@ -30,7 +34,6 @@ from crawlproject.frontier.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from crawlproject.frontier.base import Candidate, Counts, Facts, Robots, Skip
     from crawlproject.frontier.hosts import Host, HostLimits
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# Seconds that a committer gets at most before a crawl is read, and between two looks.
+_PATIENCE, _BREAK = 30.0, 0.05
 # How often a session is renewed before it would end.
 _RENEWALS = 6
 # Links that were let in lately: they need not be judged again.
@@ -62,6 +67,7 @@ class RedisFrontier(Turns):
         ahead: float = 0.0,
         room: int = 1,
         asks_robots: bool = False,
+        is_kept: bool = True,
         now: float | None = None,
         **options: Any,
     ) -> None:
@@ -92,7 +98,11 @@ class RedisFrontier(Turns):
         self._version: str | None = None
         self._judged: dict[str, None] = {}
         self._pump: Pump | None = None
+        # What was read last, and after how many commits.
+        self._copy: tuple[int, Reader] | None = None
         self._lasts = lasts
+        # Whether what is in Redis stays there when the crawl is complete.
+        self._is_kept = is_kept
         # Until when it is sure that the session lasts.
         self._sure_until = float("-inf")
         self._reply = self._exchange()
@@ -419,7 +429,10 @@ class RedisFrontier(Turns):
             # Of a host that was given back nobody has to wait.
             self.desk.waive()
             self._settle()
-        self.session.leave(self._now)
+        with suppress(RedisError):
+            left = self.session.leave(self._now)
+            if not left and not self._is_kept and self._reply.is_complete:
+                forget(self._scripts.client, self._scripts.prefix)
 
     @guarded(None)
     def facts(self, url: str) -> Facts | None:
@@ -429,9 +442,27 @@ class RedisFrontier(Turns):
         return self.read().facts(url)
 
     def read(self) -> Reader:
+        """A copy of the crawl, as it is now."""
         with self.at_once():
             self._settle()
-        database = connect_to_memory()
+            self._wait_for_committer()
+            commits = int(self._scripts.ask("HGET", "meta", "commits") or 0)
+            if self._copy is None or self._copy[0] != commits:
+                self._copy = commits, self._copied()
+            return self._copy[1]
+
+    def _wait_for_committer(self) -> None:
+        """What was told is known only when the committer, another worker, has got to it."""
+        ends_at = time.monotonic() + _PATIENCE
+        while self._reply.inbox and self._reply.term is None and time.monotonic() < ends_at:
+            time.sleep(_BREAK)
+            self._settle()
+
+    def _copied(self) -> Reader:
+        if self.folder is None:
+            database = connect_to_memory()
+        else:
+            database = connect(Path(tempfile.mkdtemp(dir=self.folder)), is_lasting=False)
         Mirror(self._scripts, database, self.host_of).copy()
         return Reader(database)
 

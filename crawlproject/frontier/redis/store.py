@@ -165,7 +165,8 @@ class RedisStore(Entries):
         return sorted(ids, key=lambda number: self.by_id(number).url)
 
     def first_beyond(self, most: int) -> list[int]:
-        stored = self._scripts.ask("ZRANGE", "beyond", 0, most + len(self._not_beyond), "WITHSCORES")
+        last = most + len(self._not_beyond)
+        stored = self._scripts.ask("ZRANGE", "beyond", 0, last, "WITHSCORES")
         scores = {int(key): int(float(score)) for key, score in pairs(stored)}
         scores = {key: score for key, score in scores.items() if key not in self._not_beyond}
         scores |= self._new_beyond

@@ -13,7 +13,10 @@ import ssl
 from redis import exceptions
 
 _TELL_PASSWORD = "redis://USER:PASSWORD@HOST, special characters as %40 and the like"  # noqa: S105
-_RIGHTS = "~crawl:* +@read +@write +@scripting +@connection +info"
+_RIGHTS = (
+    "~crawl:* +@read +@write +@scripting +@connection +@transaction +time +info, "
+    "and +cluster in a cluster"
+)
 
 # By the code at the beginning of an error.
 _PASSING = {
@@ -48,7 +51,7 @@ _SAID = {
 }
 
 _NO_TLS = "it does not speak TLS: write redis:// instead of rediss://"
-_NO_REDIS = "it does not answer as a Redis does: is the port right? With TLS, write rediss://"
+_NO_REDIS = "it does not answer as a Redis does"
 _CLIENT_CERTIFICATE = "it asks for a certificate: add ?ssl_certfile=FILE&ssl_keyfile=FILE"
 
 
@@ -66,12 +69,31 @@ def trouble_of(error: BaseException) -> str | None:
     if said is not None:
         return said
     if isinstance(error, exceptions.TimeoutError):
-        return "it does not answer in time: is it busy, or is a firewall in between?"
+        return "it does not answer in time"
     if isinstance(error, exceptions.InvalidResponse):
         return _NO_REDIS
     if isinstance(error, exceptions.ConnectionError):
         return _connection_trouble(error, message)
     return None
+
+
+def hint(error: Exception, *, is_encrypted: bool) -> str:
+    """What else may be wrong with an address that has never worked."""
+    if isinstance(error, exceptions.ResponseError) and "unknown command" in str(error):
+        return "; a crawl needs that command: was it disabled, or renamed?"
+    silent = (exceptions.TimeoutError, exceptions.InvalidResponse)
+    if not isinstance(error, silent) and not _is_closed(_cause(error), str(error)):
+        return ""
+    if is_encrypted:
+        return (
+            ": is it a Redis with TLS (without, write redis://), and does it want a certificate "
+            "(?ssl_certfile=FILE&ssl_keyfile=FILE)?"
+        )
+    return ": is it a Redis, and is the port right? If it speaks TLS, write rediss://"
+
+
+def _is_closed(cause: BaseException | None, message: str) -> bool:
+    return isinstance(cause, ConnectionResetError) or "closed by server" in message
 
 
 def _said(with_code: str, message: str) -> str | None:
@@ -90,8 +112,11 @@ def _said(with_code: str, message: str) -> str | None:
 def _connection_trouble(error: BaseException, message: str) -> str:
     cause = _cause(error)
     if isinstance(cause, ssl.SSLCertVerificationError):
+        said = cause.verify_message.rstrip(".")
+        if "mismatch" in said:
+            return f"its certificate is that of another host ({said}): write the name it is for"
         return (
-            f"its certificate can't be trusted ({cause.verify_message.rstrip('.')}): "
+            f"its certificate can't be trusted ({said}): "
             "name a file that vouches for it, as in ?ssl_ca_certs=FILE"
         )
     if "CERTIFICATE_REQUIRED" in message or "HANDSHAKE_FAILURE" in message:
@@ -107,8 +132,8 @@ def _connection_trouble(error: BaseException, message: str) -> str:
         return "there is no such socket: is it running?"
     if isinstance(cause, PermissionError):
         return "the socket may not be opened: whose is it?"
-    if isinstance(cause, ConnectionResetError) or "closed by server" in message:
-        return "it has closed the connection; with TLS, write rediss://"
+    if _is_closed(cause, message):
+        return "it has closed the connection"
     return f"the connection is lost: {' '.join(message.split())}"
 
 

@@ -1,15 +1,17 @@
 -- What the committer has made of messages, as one.
 --
--- ARGV: committer, messages that are done, and then commands, each as its length and its words:
+-- KEYS     the prefix of the crawl's keys
+-- ARGV     committer, messages that are done, and then commands, each as its length and its words:
 --   'offer', id, host, score, item, delay, cap, throttled: a URL that may be taken
 --   'withdraw', id, host: one that may not be taken any more
 --   any other: as Redis knows it, with the key without its prefix as the second word.
--- Returns 1; 0: there is another committer, and nothing was done.
+-- returns  1; 0: there is another committer, and nothing was done.
 
 if redis.call('GET', P .. 'committer') ~= argument() then
   return 0
 end
 redis.call('LTRIM', P .. 'inbox', number(), -1)
+redis.call('HINCRBY', P .. 'meta', 'commits', 1)
 
 local hosts = {}
 local function offer(id, host, score, item, delay, cap, throttled)

@@ -1,6 +1,7 @@
 -- What a worker has done, for what it may do next.
 --
--- ARGV, in this order (a list is its length, and then its members):
+-- KEYS     the prefix of the crawl's keys
+-- ARGV    , in this order (a list is its length, and then its members):
 --   worker, now ('': Redis' clock), seconds until the session ends, is_new, may_commit,
 --   URLs wanted, how many seconds before its time a host may be given out, asks_robots;
 --   the number of the first message, list of messages for the committer;
@@ -10,7 +11,7 @@
 --   list of hosts: name, slots kept, seconds until it may be asked, delay, cap, insisted,
 --     throttled, failures, further requests, is_idle, URLs wanted, slots wanted;
 --   list of robots: host, origin, what is known.
--- Returns: now, is_lost, crawl (see below), next time, list of grants.
+-- returns  now, is_lost, crawl (see below), next time, list of grants.
 --   A grant: host, slots, ready_at, insisted, throttled, failures, list of robots (origin, what
 --   is known), list of URLs (id, item, what was learned).
 

@@ -1,7 +1,8 @@
 -- The ids of URLs, by their fingerprints.
 --
--- ARGV: buckets, and the fingerprints, eight bytes each, one after the other.
--- Returns: the ids, four bytes each, in the same order; 0: none.
+-- KEYS     the prefix of the crawl's keys
+-- ARGV     buckets, and the fingerprints, eight bytes each, one after the other.
+-- returns  the ids, four bytes each, in the same order; 0: none.
 
 local buckets = number()
 local marks = argument()

@@ -1,7 +1,8 @@
 -- A worker ends its session. What it has learned was handed in before.
 --
--- ARGV: worker, now ('': Redis' clock).
--- Returns: how many workers are left.
+-- KEYS     the prefix of the crawl's keys
+-- ARGV     worker, now ('': Redis' clock).
+-- returns  how many workers are left.
 
 local worker = argument()
 local now = clock(argument())

@@ -1,0 +1,93 @@
+"""A shared crawl's frontier by its settings.
+
+Settings read: ``REDIS_*`` and ``SCHEDULER_*`` as scrapy-redis has them, ``FRONTIER_CRAWL_ID``,
+``FRONTIER_LEASE_SECONDS``, and what a crawl directory's frontier reads.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import socket
+import tempfile
+import weakref
+from hashlib import blake2b
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from crawlproject.frontier.redis.connection import address_of, check, connect
+from crawlproject.frontier.redis.forgetting import forget_if_alone
+from crawlproject.frontier.redis.frontier import RedisFrontier
+from crawlproject.frontier.redis.keys import prefix_of
+from crawlproject.frontier.redis.scripts import Scripts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+    from crawlproject.frontier.hosts import HostLimits
+
+logger = logging.getLogger(__name__)
+
+# Seconds of work at a host that a worker has with it.
+_AHEAD = 4.0
+# URLs that a worker has with it, for each that it may have in flight.
+_ROOM = 2
+
+
+def open_shared(
+    crawler: Crawler,
+    *,
+    host_of: Callable[[str], str],
+    limits: Callable[[str], HostLimits],
+    **options: Any,
+) -> RedisFrontier:
+    """Raises BadInput for a Redis that can't be used."""
+    settings = crawler.settings
+    client = connect(settings)
+    for warning in check(client):
+        logger.warning(warning)
+    crawl = crawl_id(settings, crawler.spider.name if crawler.spider else "", crawler)
+    scripts = Scripts(client, prefix_of(crawl))
+    logger.info("The crawl %r is shared, at %s", crawl, address_of(client))
+    if settings.getbool("SCHEDULER_FLUSH_ON_START"):
+        forget_if_alone(scripts)
+    frontier = RedisFrontier(
+        scripts,
+        _worker_name(),
+        host_of=host_of,
+        limits=limits,
+        lasts=max(
+            settings.getfloat("FRONTIER_LEASE_SECONDS"), 2 * settings.getfloat("DOWNLOAD_TIMEOUT")
+        ),
+        ahead=_AHEAD,
+        room=_ROOM * settings.getint("CONCURRENT_REQUESTS"),
+        asks_robots=settings.getbool("ROBOTSTXT_OBEY"),
+        is_kept=settings.getbool("SCHEDULER_PERSIST"),
+        **options,
+    )
+    folder = Path(tempfile.mkdtemp(prefix="crawl-"))
+    frontier.folder = folder
+    weakref.finalize(frontier, shutil.rmtree, folder, ignore_errors=True)
+    return frontier
+
+
+def crawl_id(settings: BaseSettings, spider: str, crawler: Crawler | None = None) -> str:
+    """The name of a crawl: the same for all workers that were started with the same seeds."""
+    if named := settings["FRONTIER_CRAWL_ID"]:
+        return str(named)
+    seeds = getattr(getattr(crawler, "spider", None), "seeds", None)
+    if not seeds:
+        return spider
+    digest = blake2b("\n".join(sorted(seeds)).encode("utf-8", "replace"), digest_size=5)
+    return f"{spider}-{digest.hexdigest()}"
+
+
+def _worker_name() -> str:
+    """Nobody else's, and one by which the machine is found."""
+    host = "".join(letter for letter in socket.gethostname() if letter.isalnum() or letter in "-.")
+    return f"{host[:32]}-{os.getpid()}-{token_hex(3)}"
