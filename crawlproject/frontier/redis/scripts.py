@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from redis import Redis
 
 Word = bytes | str | int | float
+# A command of Redis, the key without its prefix, and the rest.
+Command = tuple[Any, ...]
 
 
 class Scripts:
@@ -47,7 +49,7 @@ class Scripts:
         self.calls += 1
         return self.client.execute_command(command, f"{self.prefix}{key}", *words)
 
-    def ask_all(self, commands: Iterable[tuple[str | int, ...]], *, as_one: bool = False) -> list[Any]:
+    def ask_all(self, commands: Iterable[Command], *, as_one: bool = False) -> list[Any]:
         """Several commands in one round trip."""
         self.calls += 1
         with self.client.pipeline(transaction=as_one) as pipeline:
