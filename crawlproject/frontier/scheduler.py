@@ -23,7 +23,8 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from crawlproject.frontier import requests, use_frontier
+from crawlproject.errors import BadInput
+from crawlproject.frontier import alone, requests, use_frontier
 from crawlproject.frontier.base import LEASE, NOT_ASKED, Candidate
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
@@ -34,7 +35,6 @@ from crawlproject.frontier.leases import (
     MADE_BY,
     ON_THE_WIRE,
     LeasesOut,
-    check_wiring,
 )
 from crawlproject.frontier.opening import open_frontier
 from crawlproject.frontier.restore import NOT_KEPT
@@ -79,6 +79,7 @@ class FrontierScheduler(BaseScheduler):
         dupefilter: BaseDupeFilter,
         canonicalizer: Canonicalizer,
         *,
+        listeners: list[object],
         retry_backoff: float,
         commit_interval: float,
         deadline: Deadline,
@@ -88,6 +89,8 @@ class FrontierScheduler(BaseScheduler):
         self._gatekeeper = gatekeeper
         self._dupefilter = dupefilter
         self._canonicalizer = canonicalizer
+        # Nobody else holds them, and signals don't.
+        self._listeners = listeners
         self._retry_backoff = retry_backoff
         self._commit_interval = commit_interval
         self._commits = create_looping_call(self._commit)
@@ -109,15 +112,20 @@ class FrontierScheduler(BaseScheduler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FrontierScheduler:
         settings = crawler.settings
-        check_wiring(settings)
+        try:
+            alone.complete(crawler)
+        except BadInput as error:
+            return cast("FrontierScheduler", alone.Refusal(crawler, error))
         frontier = open_frontier(crawler)
         use_frontier(crawler, frontier)
+        gatekeeper = build_from_crawler(load_object(settings["FRONTIER_GATEKEEPER"]), crawler)
         return cls(
             crawler,
             frontier,
-            build_from_crawler(load_object(settings["FRONTIER_GATEKEEPER"]), crawler),
-            build_from_crawler(load_object(settings["DUPEFILTER_CLASS"]), crawler),
+            gatekeeper,
+            build_from_crawler(load_object(alone.dupefilter_class(settings)), crawler),
             canonicalizer_from(settings),
+            listeners=alone.join(crawler, gatekeeper),
             retry_backoff=settings.getfloat("FRONTIER_RETRY_BACKOFF_SECONDS"),
             commit_interval=settings.getfloat("FRONTIER_COMMIT_SECONDS"),
             deadline=Deadline.from_settings(settings),
