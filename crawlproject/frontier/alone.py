@@ -17,8 +17,10 @@ two components there is no crawl.
 from __future__ import annotations
 
 import logging
+import sys
 import warnings
 from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -36,7 +38,7 @@ from crawlproject.errors import BadArgument, BadInput
 from crawlproject.frontier.leases import LeaseGuard, LeaseMiddleware, check_not_off, is_off
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -135,6 +137,17 @@ def join(crawler: Crawler, gatekeeper: Gatekeeper) -> list[object]:
         logger.info("crawlproject.Addon is not used: the scheduler has put in what leases need")
     scraper.spidermw = _rebuilt(scraper.spidermw, chain)
     return list(_listeners(crawler))
+
+
+def guard_feeding(crawler: Crawler, commit: Callable[[], None]) -> None:
+    """See that what a spider of scrapy-redis reads can't end the crawl."""
+    # A spider that is one has loaded it.
+    if crawler.spider is not None and "scrapy_redis.spiders" in sys.modules:
+        popping = import_module("crawlproject.frontier.redis.popping")
+        try:
+            popping.guard(crawler.spider, crawler, commit)
+        except BadInput as error:
+            logger.error("%s", error)
 
 
 def _has(components: Iterable[object], kind: type) -> bool:

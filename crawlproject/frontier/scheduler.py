@@ -25,7 +25,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawlproject.errors import BadInput
 from crawlproject.frontier import alone, requests, use_frontier
-from crawlproject.frontier.base import LEASE, NOT_ASKED, Candidate
+from crawlproject.frontier.base import LEASE, NOT_ASKED, Candidate, Lease
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
 from crawlproject.frontier.engine import is_busy, stop, wake
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.dupefilters import BaseDupeFilter
 
-    from crawlproject.frontier.base import Frontier, Gatekeeper, Lease
+    from crawlproject.frontier.base import Frontier, Gatekeeper
     from crawlproject.urls.canonical import Canonicalizer
 
 logger = logging.getLogger(__name__)
@@ -135,6 +135,7 @@ class FrontierScheduler(BaseScheduler):
         self._spider = spider
         self._loop = asyncio.get_running_loop()
         take_short_way(self._crawler)
+        alone.guard_feeding(self._crawler, self._frontier.commit)
         self._dupefilter.open()
         if self._frontier.recall(STARTED_AT) is None:
             self._frontier.remember(STARTED_AT, datetime.now(UTC).isoformat())
@@ -214,6 +215,9 @@ class FrontierScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         lease = request.meta.pop(LEASE, None)
+        if not isinstance(lease, Lease):
+            # Somebody else's word, or what somebody has fed.
+            lease = None
         made_by = request.meta.pop(MADE_BY, None)
         # Who copies the meta of a response copies what is only true of that one.
         request.meta.pop(ON_THE_WIRE, None)
