@@ -82,6 +82,7 @@ PURE = (
     "frontier/graph.py",
     "frontier/levels.py",
     "frontier/redirects.py",
+    "frontier/redis/fed.py",
     "politeness/decoding.py",
     "politeness/excerpt.py",
     "politeness/retry_after.py",

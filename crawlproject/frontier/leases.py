@@ -60,9 +60,10 @@ class Wire(NamedTuple):
 
 
 class LeaseGuard:
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, *, counts: bool = True) -> None:
         self._crawler = crawler
         self._stats = crawler.stats
+        self._counts = counts
         crawler.signals.connect(self._started, signals.request_reached_downloader)
         crawler.signals.connect(self._landed, signals.request_left_downloader)
 
@@ -91,7 +92,8 @@ class LeaseGuard:
         meta = request.meta
         meta[FETCH_STARTED] = now()
         meta.pop(FETCH_ENDED, None)
-        self._stats.inc_value("downloader/request_count")
+        if self._counts:
+            self._stats.inc_value("downloader/request_count")
 
     def _landed(self, request: Request) -> None:
         meta = request.meta
@@ -188,12 +190,15 @@ class LeasesOut:
         self._frontier.release(lease, until)
 
 
+_NEEDED: tuple[tuple[str, type], ...] = (
+    ("DOWNLOADER_MIDDLEWARES", LeaseGuard),
+    ("SPIDER_MIDDLEWARES", LeaseMiddleware),
+)
+
+
 def check_wiring(settings: BaseSettings) -> None:
     """Raise BadArgument where a setting lacks what ends leases and keeps delays."""
-    for name, component in (
-        ("DOWNLOADER_MIDDLEWARES", LeaseGuard),
-        ("SPIDER_MIDDLEWARES", LeaseMiddleware),
-    ):
+    for name, component in _NEEDED:
         wired = settings.get_component_priority_dict_with_base(name)
         if component not in map(load_object, wired):
             raise BadArgument(
@@ -202,6 +207,25 @@ def check_wiring(settings: BaseSettings) -> None:
                 "kept: add it, or keep crawlproject.wiring.Wiring in ADDONS (in a project of your "
                 "own: crawlproject.Addon)",
             )
+
+
+def check_not_off(settings: BaseSettings) -> None:
+    """Raise BadArgument where a setting switches that off. What is missing can be put in."""
+    for name, component in _NEEDED:
+        if is_off(settings, name, component):
+            raise BadArgument(
+                name,
+                f"{global_object_name(component)} is None, and without it no delay would be kept: "
+                "leave it out, then it is put in",
+            )
+
+
+def is_off(settings: BaseSettings, name: str, component: type) -> bool:
+    """Whether a component is named with None."""
+    named: dict[str | type, int | None] = settings[name] or {}
+    return any(
+        key in named and named[key] is None for key in (component, global_object_name(component))
+    )
 
 
 def _lease_of(response: Response | Failure | None) -> Lease | None:

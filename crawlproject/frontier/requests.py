@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.request import request_from_dict
@@ -32,6 +33,12 @@ def from_text(text: str, spider: Spider) -> Request:
     return request_from_dict(_read(json.loads(text)), spider=spider)
 
 
+def meta_of(text: str) -> dict[str, Any]:
+    """The meta of a request that was written down, without making the request."""
+    meta: dict[str, Any] = _read(json.loads(text))["meta"]
+    return meta
+
+
 def _written(value: Any) -> Any:
     if isinstance(value, bytes):
         return {_BYTES: base64.b64encode(value).decode("ascii")}
@@ -44,6 +51,9 @@ def _written(value: Any) -> Any:
         return [_written(inner) for inner in value]
     if value is None or type(value) in (str, int, float, bool):
         return value
+    if isinstance(value, str) and not isinstance(value, Enum):
+        # The text of a link, as lxml has it: a string that holds the whole page.
+        return str(value)
     raise TypeError(type(value).__name__)
 
 

@@ -24,8 +24,9 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from crawlproject.frontier import requests, use_frontier
-from crawlproject.frontier.base import LEASE, NOT_ASKED, Candidate
+from crawlproject.errors import BadInput
+from crawlproject.frontier import alone, requests, use_frontier
+from crawlproject.frontier.base import LEASE, NOT_ASKED, Candidate, Lease
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
 from crawlproject.frontier.engine import is_busy, stop, wake
@@ -35,7 +36,6 @@ from crawlproject.frontier.leases import (
     MADE_BY,
     ON_THE_WIRE,
     LeasesOut,
-    check_wiring,
 )
 from crawlproject.frontier.notes import STARTED_AT
 from crawlproject.frontier.opening import open_frontier
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.dupefilters import BaseDupeFilter
 
-    from crawlproject.frontier.base import Frontier, Gatekeeper, Lease
+    from crawlproject.frontier.base import Frontier, Gatekeeper
     from crawlproject.urls.canonical import Canonicalizer
 
 logger = logging.getLogger(__name__)
@@ -80,6 +80,7 @@ class FrontierScheduler(BaseScheduler):
         dupefilter: BaseDupeFilter,
         canonicalizer: Canonicalizer,
         *,
+        listeners: list[object],
         retry_backoff: float,
         commit_interval: float,
         deadline: Deadline,
@@ -89,6 +90,8 @@ class FrontierScheduler(BaseScheduler):
         self._gatekeeper = gatekeeper
         self._dupefilter = dupefilter
         self._canonicalizer = canonicalizer
+        # Nobody else holds them, and signals don't.
+        self._listeners = listeners
         self._retry_backoff = retry_backoff
         self._commit_interval = commit_interval
         self._commits = create_looping_call(self._commit)
@@ -110,15 +113,20 @@ class FrontierScheduler(BaseScheduler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FrontierScheduler:
         settings = crawler.settings
-        check_wiring(settings)
+        try:
+            alone.complete(crawler)
+        except BadInput as error:
+            return cast("FrontierScheduler", alone.Refusal(crawler, error))
         frontier = open_frontier(crawler)
         use_frontier(crawler, frontier)
+        gatekeeper = build_from_crawler(load_object(settings["FRONTIER_GATEKEEPER"]), crawler)
         return cls(
             crawler,
             frontier,
-            build_from_crawler(load_object(settings["FRONTIER_GATEKEEPER"]), crawler),
-            build_from_crawler(load_object(settings["DUPEFILTER_CLASS"]), crawler),
+            gatekeeper,
+            build_from_crawler(load_object(alone.dupefilter_class(settings)), crawler),
             canonicalizer_from(settings),
+            listeners=alone.join(crawler, gatekeeper),
             retry_backoff=settings.getfloat("FRONTIER_RETRY_BACKOFF_SECONDS"),
             commit_interval=settings.getfloat("FRONTIER_COMMIT_SECONDS"),
             deadline=Deadline.from_settings(settings),
@@ -129,6 +137,7 @@ class FrontierScheduler(BaseScheduler):
         self._loop = asyncio.get_running_loop()
         take_short_way(self._crawler)
         self._frontier.go_live(partial(wake, self._crawler))
+        alone.guard_feeding(self._crawler, self._frontier.commit)
         self._dupefilter.open()
         if self._frontier.recall(STARTED_AT) is None:
             self._frontier.remember(STARTED_AT, datetime.now(UTC).isoformat())
@@ -208,6 +217,9 @@ class FrontierScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         lease = request.meta.pop(LEASE, None)
+        if not isinstance(lease, Lease):
+            # Somebody else's word, or what somebody has fed.
+            lease = None
         made_by = request.meta.pop(MADE_BY, None)
         # Who copies the meta of a response copies what is only true of that one.
         request.meta.pop(ON_THE_WIRE, None)

@@ -6,8 +6,8 @@ next lease of that host comes. At another host a turn is taken. Who waits for on
 at home from others, and two hosts may lead to each other: so after a short time, by chance
 shorter for one of the two, it is given back for long enough that somebody else can have it.
 
-Meta keys read: ``fetch_ended``; written: ``turn``, ``dont_retry``, ``download_slot``,
-``download_timeout``, ``verbatim_url``.
+Meta keys read: ``fetch_ended``; written: ``turn``, ``dont_retry``, ``dont_redirect``,
+``allow_offsite``, ``download_slot``, ``download_timeout``, ``verbatim_url``.
 """
 
 from __future__ import annotations
@@ -166,6 +166,10 @@ class RobotsAsker:
             TURN: host,
             _RECEIVED: 0,
             "dont_retry": True,
+            # Where they are on: redirects are followed here, each at its host's turn, and a
+            # robots.txt may be where the spider is not to go.
+            "dont_redirect": True,
+            "allow_offsite": True,
             "download_slot": host,
             "download_timeout": self._deadline.timeout(),
             # It is canonical.

@@ -10,6 +10,8 @@
 The word of an origin (scheme, host and port) is kept in the frontier, so that a restart asks
 for nothing that is still valid, and is applied whenever a URL is about to be fetched. That
 an origin can't be reached is the one thing that the next run finds out for itself.
+
+Meta keys read: ``dont_obey_robotstxt``, of a request of a spider's own.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import NOT_ASKED, ROBOTS, ROBOTS_UNREACHABLE, Robots
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
+from crawlproject.frontier.requests import meta_of
 from crawlproject.politeness.asking import Answer, RobotsAsker
 from crawlproject.politeness.patience import Patience
 from crawlproject.politeness.rules import UNREADABLE, RulesBook, RulesReader
@@ -33,12 +36,15 @@ from crawlproject.urls.directives import product_token
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from crawlproject.frontier.base import Lease
     from crawlproject.politeness.rules import Rules
 
 logger = logging.getLogger(__name__)
+
+_EXEMPT = "dont_obey_robotstxt"
 
 
 class RobotsGatekeeper:
@@ -100,6 +106,8 @@ class RobotsGatekeeper:
     def verdict(self, lease: Lease) -> str | Awaitable[float | None] | None:
         url = _address(lease)
         if not self._obey or not url[:6].lower().startswith(("http:", "https:")):
+            return None
+        if lease.request is not None and _is_exempt(lease.request):
             return None
         origin = _origin(url, lease)
         rules = self._known(origin, lease.host)
@@ -217,6 +225,13 @@ class RobotsGatekeeper:
         if delay := rules.crawl_delay():
             frontier_of(self._crawler).insist(host, min(delay, self._max_crawl_delay))
         return rules
+
+
+def _is_exempt(request: str | Request) -> bool:
+    """Whether a spider wants this one fetched whatever robots.txt says, by Scrapy's own word."""
+    if not isinstance(request, str):
+        return bool(request.meta.get(_EXEMPT))
+    return _EXEMPT in request and bool(meta_of(request).get(_EXEMPT))
 
 
 def _address(lease: Lease) -> str:
