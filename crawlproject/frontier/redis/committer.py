@@ -16,6 +16,7 @@ from crawlproject.frontier import answers
 from crawlproject.frontier.base import Candidate, State
 from crawlproject.frontier.entry import Wait, Way
 from crawlproject.frontier.judging import Judging
+from crawlproject.frontier.notes import RECONSIDERED, texts_in
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.batch import Fenced
 from crawlproject.frontier.redis.blocks import Malformed
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from crawlproject.items import Content
     from crawlproject.records import Record
 
+    # Told which texts have joined a note.
+    Joined = Callable[[str, list[str]], None]
+
 logger = logging.getLogger(__name__)
 
 # Messages that are committed together, at most, and their bytes.
@@ -43,11 +47,15 @@ class Committer(Judging):
 
     _store: RedisStore
 
-    def __init__(self, store: RedisStore, term: str, **options: Any) -> None:
+    def __init__(self, store: RedisStore, term: str, *, joined: Joined, **options: Any) -> None:
         super().__init__(store, **options)
         self.term = term
+        self._joined = joined
         # URLs that workers have: they are not queued, though nobody tells so.
         self.taken = 0
+        for reason in texts_in(RECONSIDERED, store.recall(RECONSIDERED)):
+            # Links that were judged before, by whoever, may come in later.
+            self._judges[reason] = self._judged
         self._let_in_again()
         self._release_levels()
         self._fill_budget()
@@ -97,6 +105,7 @@ class Committer(Judging):
         meta = {
             "census": json.dumps(census),
             "idle": int(self._is_idle()),
+            "moved": self._store.count_redirects(),
         }
         if self._budget is not None:
             meta["spent"] = self._budget.spent()
@@ -171,8 +180,9 @@ class Committer(Judging):
         self._store.remember(name, value)
 
     def _apply_join(self, name: str, texts: list[str]) -> None:
-        known = json.loads(self._store.recall(name) or "[]")
+        known = texts_in(name, self._store.recall(name))
         self._store.remember(name, json.dumps(list(dict.fromkeys([*known, *texts]))))
+        self._joined(name, texts)
 
     def _apply_repair(self, number: int) -> None:
         entry = self._store.by_id(number)
@@ -181,6 +191,7 @@ class Committer(Judging):
             self._store.offer(entry)
 
     def _apply_reconsider(self, reason: str) -> None:
+        self._apply_join(RECONSIDERED, [reason])
         self._reconsider(reason, self._judged)
 
     def _apply_rejudge(self, lasting: list[str]) -> None:

@@ -19,6 +19,7 @@ from crawlproject.frontier import answers, clock
 from crawlproject.frontier.base import LASTING, Lease
 from crawlproject.frontier.database import connect, connect_to_memory
 from crawlproject.frontier.guard import guarded
+from crawlproject.frontier.notes import texts_in
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.aside import Aside
@@ -68,6 +69,7 @@ class RedisFrontier(Turns):
         room: int = 1,
         asks_robots: bool = False,
         is_kept: bool = True,
+        time_limit: float = 0.0,
         now: float | None = None,
         **options: Any,
     ) -> None:
@@ -88,6 +90,7 @@ class RedisFrontier(Turns):
             lasts=lasts,
             ahead=ahead,
             asks_robots=asks_robots,
+            time_limit=time_limit,
         )
         # Whose time it is: None is Redis'.
         self._now = now
@@ -95,6 +98,7 @@ class RedisFrontier(Turns):
         # The ids of leases.
         self._ids: dict[str, int] = {}
         self._notes: dict[str, str] = {}
+        self._followers: dict[str, Callable[[str], object]] = {}
         self._version: str | None = None
         self._judged: dict[str, None] = {}
         self._pump: Pump | None = None
@@ -132,6 +136,11 @@ class RedisFrontier(Turns):
                 pump.poke(0)
 
     @property
+    def stop_reason(self) -> str | None:
+        """Why the whole crawl is to end now."""
+        return self._reply.stop or None
+
+    @property
     def term(self) -> str | None:
         return self._reply.term
 
@@ -161,7 +170,9 @@ class RedisFrontier(Turns):
         self._sure_until = told_at + self._lasts / 2
         if reply.version != self._version:
             self._version = reply.version
-            self._notes = self._scripts.hash("notes")
+            self._notes = reply.notes
+            for name in self._followers:
+                self._call_followers(name)
         if self._committer is not None and self._committer.term != reply.term:
             self._committer = None
 
@@ -218,6 +229,7 @@ class RedisFrontier(Turns):
             term,
             host_of=self.host_of,
             judge=self._judge_now,
+            joined=self._joined,
             **self._options,
         )
         committer.write()
@@ -228,6 +240,9 @@ class RedisFrontier(Turns):
 
     def _tell(self, kind: str, *body: Any) -> None:
         self.desk.tell(messages.to_bytes(kind, *body))
+
+    def is_alone(self) -> bool:
+        return self._reply.workers == 1
 
     # --- what comes in
 
@@ -415,6 +430,27 @@ class RedisFrontier(Turns):
         return self._notes.get(name)
 
     @guarded(None)
+    def join(self, name: str, texts: Iterable[str]) -> None:
+        self._tell("join", name, list(texts))
+        self._settle()
+
+    def follow(self, name: str, call: Callable[[str], object]) -> None:
+        self._followers[name] = call
+        self._call_followers(name)
+
+    def _call_followers(self, name: str) -> None:
+        # What is no list was not written by us.
+        with suppress(ValueError):
+            for text in texts_in(name, self._notes.get(name)):
+                self._followers[name](text)
+
+    def _joined(self, name: str, texts: list[str]) -> None:
+        """Texts have joined a note: the committer has to know what follows, before it goes on."""
+        if name in self._followers:
+            for text in texts:
+                self._followers[name](text)
+
+    @guarded(None)
     def commit(self) -> None:
         self._settle()
 
@@ -471,6 +507,10 @@ class RedisFrontier(Turns):
 
     def counts(self) -> Counts:
         return self._reply.counts
+
+    def count_pages(self) -> int:
+        counts = self._reply.counts
+        return counts.done + counts.failed - int(self._scripts.ask("HGET", "meta", "moved") or 0)
 
     def depths(self) -> dict[int, int]:
         return self.read().depths()

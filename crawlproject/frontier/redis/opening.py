@@ -7,20 +7,18 @@ Settings read: ``REDIS_*`` and ``SCHEDULER_*`` as scrapy-redis has them, ``FRONT
 from __future__ import annotations
 
 import logging
-import os
 import shutil
-import socket
 import tempfile
 import weakref
 from hashlib import blake2b
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.redis.connection import address_of, check, connect
 from crawlproject.frontier.redis.forgetting import forget_if_alone
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.keys import prefix_of
+from crawlproject.frontier.redis.names import is_dead, worker_name
 from crawlproject.frontier.redis.scripts import Scripts
 
 if TYPE_CHECKING:
@@ -56,9 +54,10 @@ def open_shared(
     logger.info("The crawl %r is shared, at %s", crawl, address_of(client))
     if settings.getbool("SCHEDULER_FLUSH_ON_START"):
         forget_if_alone(scripts)
+    _bury(scripts)
     frontier = RedisFrontier(
         scripts,
-        _worker_name(),
+        worker_name(),
         host_of=host_of,
         limits=limits,
         lasts=max(
@@ -67,6 +66,7 @@ def open_shared(
         ahead=_AHEAD,
         room=_ROOM * settings.getint("CONCURRENT_REQUESTS"),
         asks_robots=settings.getbool("ROBOTSTXT_OBEY"),
+        time_limit=settings.getfloat("CLOSESPIDER_TIMEOUT"),
         is_kept=settings.getbool("SCHEDULER_PERSIST"),
         **options,
     )
@@ -87,7 +87,9 @@ def crawl_id(settings: BaseSettings, spider: str, crawler: Crawler | None = None
     return f"{spider}-{digest.hexdigest()}"
 
 
-def _worker_name() -> str:
-    """Nobody else's, and one by which the machine is found."""
-    host = "".join(letter for letter in socket.gethostname() if letter.isalnum() or letter in "-.")
-    return f"{host[:32]}-{os.getpid()}-{token_hex(3)}"
+def _bury(scripts: Scripts) -> None:
+    """End the sessions of workers that were killed on this machine."""
+    for member in scripts.ask("ZRANGE", "workers", 0, -1):
+        name = member.decode("utf-8", "replace")
+        if is_dead(name):
+            scripts.run("leave", (name, ""))

@@ -88,8 +88,9 @@ class Report:
 class Reply(NamedTuple):
     # The session had ended: what it had was given to others.
     is_lost: bool
-    # Of the notes: whether something has changed.
+    # Of the notes, and what they say if that has changed.
     version: str
+    notes: dict[str, str]
     # Why all are to stop, or nothing.
     stop: str
     counts: Counts
@@ -109,7 +110,8 @@ class Reply(NamedTuple):
 
 class Session:
     """``lasts`` seconds until it ends unless it is renewed; ``ahead`` seconds before its time a
-    host may be given to this worker.
+    host may be given to this worker. ``time_limit`` is that of the whole crawl, 0 for none; it
+    counts if this worker is the first.
     """
 
     def __init__(
@@ -121,6 +123,7 @@ class Session:
         lasts: float,
         ahead: float,
         asks_robots: bool,
+        time_limit: float = 0.0,
     ) -> None:
         self.worker = worker
         self._scripts = scripts
@@ -128,8 +131,11 @@ class Session:
         self._lasts = lasts
         self._ahead = ahead
         self._asks_robots = asks_robots
+        self._time_limit = time_limit
         self._is_new = True
         self._broken: list[int] = []
+        self._version = ""
+        self._notes: dict[str, str] = {}
 
     def exchange(
         self, report: Report, now: float | None = None, *, may_commit: bool = True
@@ -139,7 +145,7 @@ class Session:
             self.worker,
             "" if now is None else _written(now),
             self._lasts,
-            int(self._is_new),
+            self._time_limit if self._is_new else "",
             int(may_commit),
             report.wanted,
             self._ahead,
@@ -177,9 +183,13 @@ class Session:
         self._broken = []
         version, stop, census, is_idle, inbox, leased, committer, workers = crawl
         term = committer.decode("utf-8", "replace")
+        if (now_at := version.decode("utf-8", "replace")) != self._version:
+            self._version = now_at
+            self._notes = self._scripts.hash("notes")
         return Reply(
             bool(is_lost),
-            version.decode("utf-8", "replace"),
+            self._version,
+            self._notes,
             stop.decode("utf-8", "replace"),
             _counts(census, leased),
             is_idle == b"1" and not inbox,

@@ -71,6 +71,7 @@ class RedisStore(Entries):
             for target, sources in self._scripts.hash("sources").items()
         }
         self._has_redirects = bool(self._known_sources)
+        self._redirecting = sum(map(len, self._known_sources.values()))
         # Ids by the depth at which they wait for their level, as far as they were asked for.
         self._levels: dict[int, set[int]] = {}
         self._waiting_at = {int(key): int(n) for key, n in self._scripts.hash("levels").items()}
@@ -337,6 +338,10 @@ class RedisStore(Entries):
         self._shelf.load(self._answered.values())
         return [(number, self.by_id(url).key) for number, url in self._answered.items()]
 
+    def count_redirects(self) -> int:
+        """How many URLs redirect to others."""
+        return self._redirecting
+
     # --- writing
 
     def write(self, term: str, done: int, meta: dict[str, Any]) -> None:
@@ -351,7 +356,9 @@ class RedisStore(Entries):
         self._index.add(marks, self._last_id, batch)
         for target, sources in self._redirects.items():
             known = self._known_sources.setdefault(target, [])
-            known += [source for source in sources if source not in known]
+            more = [source for source in sources if source not in known]
+            known += more
+            self._redirecting += len(more)
             batch.call("HSET", "sources", target, ",".join(map(str, known)))
         self._write_pages()
         self._write_queues()

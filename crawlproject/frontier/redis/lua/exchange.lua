@@ -2,7 +2,8 @@
 --
 -- KEYS     the prefix of the crawl's keys
 -- ARGV    , in this order (a list is its length, and then its members):
---   worker, now ('': Redis' clock), seconds until the session ends, is_new, may_commit,
+--   worker, now ('': Redis' clock), seconds until the session ends, the crawl's time limit
+--   in seconds (0: none; '': this is not the session's first exchange), may_commit,
 --   URLs wanted, how many seconds before its time a host may be given out, asks_robots;
 --   the number of the first message, list of messages for the committer;
 --   list of ended leases: id, answer;
@@ -18,7 +19,8 @@
 local worker = argument()
 local now = clock(argument())
 local lasts = number()
-local is_new = argument() == '1'
+local time_limit = argument()
+local is_new = time_limit ~= ''
 local may_commit = argument() == '1'
 local wanted = number()
 local ahead = number()
@@ -28,6 +30,13 @@ local asks_robots = argument() == '1'
 local late = redis.call('ZRANGEBYSCORE', P .. 'workers', '-inf', written(now), 'WITHSCORES')
 for i = 1, #late, 2 do
   end_session(late[i], tonumber(late[i + 1]))
+end
+if is_new and redis.call('ZCARD', P .. 'workers') == 0 then
+  -- A new run.
+  redis.call('HDEL', P .. 'meta', 'stop', 'ends_at')
+  if tonumber(time_limit) > 0 then
+    redis.call('HSET', P .. 'meta', 'ends_at', written(now + tonumber(time_limit)))
+  end
 end
 local is_lost = not is_new and not redis.call('ZSCORE', P .. 'workers', worker)
 redis.call('ZADD', P .. 'workers', written(now + lasts), worker)
@@ -297,7 +306,11 @@ end
 
 -- The crawl: version of the notes, stop, census, is_idle, messages in the inbox, URLs leased,
 -- the committer, workers.
-local meta = redis.call('HMGET', P .. 'meta', 'notes', 'stop', 'census', 'idle')
+local meta = redis.call('HMGET', P .. 'meta', 'notes', 'stop', 'census', 'idle', 'ends_at')
+local stop = meta[2] or ''
+if stop == '' and now >= (tonumber(meta[5]) or math.huge) then
+  stop = 'closespider_timeout'
+end
 local leased = 0
 for _, other in ipairs(redis.call('ZRANGE', P .. 'workers', 0, -1)) do
   leased = leased + redis.call('HLEN', P .. 'l:' .. other)
@@ -305,7 +318,7 @@ end
 return {
   written(now), is_lost and 1 or 0,
   {
-    meta[1] or '', meta[2] or '', meta[3] or '', meta[4] or '',
+    meta[1] or '', stop, meta[3] or '', meta[4] or '',
     redis.call('LLEN', P .. 'inbox'), leased, redis.call('GET', P .. 'committer') or '', workers,
   },
   next_at, grants,
