@@ -10,6 +10,8 @@ from crawlproject.records import from_text
 ADDED_FIELDS = "added fields"
 # The seeds of all runs.
 SEEDS = "seeds"
+# Those of them that were fed while it ran.
+FED = "fed"
 # Hosts that seeds have led to.
 WIDENED = "widened"
 # When the first run began.

@@ -26,7 +26,7 @@ from crawlproject.frontier.base import (
     ROBOTS_UNREACHABLE,
     Candidate,
 )
-from crawlproject.frontier.notes import SEEDS, WIDENED
+from crawlproject.frontier.notes import FED, SEEDS, WIDENED
 from crawlproject.scope.traps import GROWING_PATH
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def _begin(
 ) -> None:
     counts = frontier.counts()
     earlier = frontier.recall(_SCOPE)
+    frontier.follow(FED, scope.add_seed)
     frontier.follow(WIDENED, scope.widen)
     if earlier is not None:
         pages = frontier.count_pages()

@@ -16,17 +16,19 @@ from crawlproject.frontier import answers
 from crawlproject.frontier.base import Candidate, State
 from crawlproject.frontier.entry import Wait, Way
 from crawlproject.frontier.judging import Judging
-from crawlproject.frontier.notes import RECONSIDERED, texts_in
+from crawlproject.frontier.notes import FED, RECONSIDERED, SEEDS, texts_in
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.batch import Fenced
 from crawlproject.frontier.redis.blocks import Malformed
 from crawlproject.records import is_page
+from crawlproject.scope.scope import OFFSITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from crawlproject.frontier.entry import Entry
     from crawlproject.frontier.redis.messages import Message
+    from crawlproject.frontier.redis.seeding import Seeding
     from crawlproject.frontier.redis.store import RedisStore
     from crawlproject.items import Content
     from crawlproject.records import Record
@@ -47,10 +49,19 @@ class Committer(Judging):
 
     _store: RedisStore
 
-    def __init__(self, store: RedisStore, term: str, *, joined: Joined, **options: Any) -> None:
+    def __init__(
+        self,
+        store: RedisStore,
+        term: str,
+        *,
+        joined: Joined,
+        seeding: Seeding | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(store, **options)
         self.term = term
         self._joined = joined
+        self._seeding = seeding
         # URLs that workers have: they are not queued, though nobody tells so.
         self.taken = 0
         for reason in texts_in(RECONSIDERED, store.recall(RECONSIDERED)):
@@ -72,6 +83,8 @@ class Committer(Judging):
 
     def commit(self) -> int:
         """Commit some messages: how many there were. ``Fenced``: another is the committer."""
+        if self._seeding is not None:
+            self._let_seeds_in(self._seeding)
         values = self._store.inbox(_MOST, _MOST_BYTES)
         found = list(self._read(values))
         self._store.prefetch(_urls_of(found), _ids_of(found))
@@ -80,6 +93,16 @@ class Committer(Judging):
         self._commit_what_fits()
         self.write(len(values))
         return len(values)
+
+    def _let_seeds_in(self, seeding: Seeding) -> None:
+        while seeds := seeding.look():
+            for note in (SEEDS, FED):
+                self._apply_join(note, seeds)
+            self._apply_admit([[seed, None, None] for seed in seeds], 0)
+            # Links that lead to their hosts may have been found before.
+            self._apply_reconsider(OFFSITE)
+            self.write()
+            seeding.done()
 
     def commit_one(self) -> None:
         """Commit the first message, or move it aside."""

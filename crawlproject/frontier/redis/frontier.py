@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Candidate, Counts, Facts, Robots, Skip
     from crawlproject.frontier.hosts import Host, HostLimits
     from crawlproject.frontier.redis.scripts import Scripts
+    from crawlproject.frontier.redis.seeding import Seeding
     from crawlproject.frontier.redis.session import Item, Reply
     from crawlproject.records import Record
 
@@ -46,6 +47,8 @@ logger = logging.getLogger(__name__)
 
 # Seconds that a committer gets at most before a crawl is read, and between two looks.
 _PATIENCE, _BREAK = 30.0, 0.05
+# Seconds between two looks for new seeds.
+_SEEDS_EVERY = 1.0
 # How often a session is renewed before it would end.
 _RENEWALS = 6
 # Links that were let in lately: they need not be judged again.
@@ -70,6 +73,8 @@ class RedisFrontier(Turns):
         asks_robots: bool = False,
         is_kept: bool = True,
         time_limit: float = 0.0,
+        seeding: Seeding | None = None,
+        waits_for_seeds: bool = False,
         now: float | None = None,
         **options: Any,
     ) -> None:
@@ -105,6 +110,10 @@ class RedisFrontier(Turns):
         # What was read last, and after how many commits.
         self._copy: tuple[int, Reader] | None = None
         self._lasts = lasts
+        self._seeding = seeding
+        # When it is looked for new seeds, and whether the crawl goes on without any.
+        self._look_at = float("-inf")
+        self._waits_for_seeds = waits_for_seeds
         # Whether what is in Redis stays there when the crawl is complete.
         self._is_kept = is_kept
         # Until when it is sure that the session lasts.
@@ -191,6 +200,9 @@ class RedisFrontier(Turns):
         if self._committer is None:
             return True
         self._committer.taken = self._reply.leased
+        if self._seeding is not None and time.monotonic() > self._look_at:
+            self._look_at = time.monotonic() + _SEEDS_EVERY
+            return True
         return self._reply.inbox > 0 or self._committer.has_room_again()
 
     def commit_some(self, term: str) -> int:
@@ -230,6 +242,7 @@ class RedisFrontier(Turns):
             host_of=self.host_of,
             judge=self._judge_now,
             joined=self._joined,
+            seeding=self._seeding,
             **self._options,
         )
         committer.write()
@@ -374,6 +387,8 @@ class RedisFrontier(Turns):
 
     @guarded(True)
     def exhausted(self) -> bool:
+        if self._waits_for_seeds and not self._reply.stop:
+            return False
         return self._reply.is_complete and self.desk.is_clear()
 
     # --- hosts

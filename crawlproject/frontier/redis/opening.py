@@ -14,16 +14,20 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawlproject.errors import BadArgument
 from crawlproject.frontier.redis.connection import address_of, check, connect
+from crawlproject.frontier.redis.feeding import Feed
 from crawlproject.frontier.redis.forgetting import forget_if_alone
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.names import is_dead, worker_name
 from crawlproject.frontier.redis.scripts import Scripts
+from crawlproject.frontier.redis.seeding import Seeding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from redis import Redis
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
@@ -67,6 +71,8 @@ def open_shared(
         room=_ROOM * settings.getint("CONCURRENT_REQUESTS"),
         asks_robots=settings.getbool("ROBOTSTXT_OBEY"),
         time_limit=settings.getfloat("CLOSESPIDER_TIMEOUT"),
+        seeding=_seeding(crawler, client),
+        waits_for_seeds=settings.getbool("FRONTIER_WAIT_FOR_SEEDS"),
         is_kept=settings.getbool("SCHEDULER_PERSIST"),
         **options,
     )
@@ -85,6 +91,32 @@ def crawl_id(settings: BaseSettings, spider: str, crawler: Crawler | None = None
         return spider
     digest = blake2b("\n".join(sorted(seeds)).encode("utf-8", "replace"), digest_size=5)
     return f"{spider}-{digest.hexdigest()}"
+
+
+def is_fed(settings: BaseSettings) -> bool:
+    """Whether seeds may come through Redis."""
+    key = settings["REDIS_START_URLS_KEY"]
+    return bool(key) or settings.getbool("FRONTIER_WAIT_FOR_SEEDS")
+
+
+def _seeding(crawler: Crawler, client: Redis) -> Seeding | None:
+    """None: nobody feeds seeds, or the spider looks for them itself."""
+    seed_of = getattr(crawler.spider, "seed_of", None)
+    if seed_of is None or not is_fed(crawler.settings):
+        return None
+    assert crawler.spider is not None
+    return Seeding(Feed(client, crawler.settings, crawler.spider.name), seed_of)
+
+
+def check_shared(settings: BaseSettings) -> None:
+    """Raise BadInput for what can't be shared, before anything is set up."""
+    if settings.getbool("STORE_BODIES") and not settings["STORE_URI"]:
+        raise BadArgument(
+            "STORE_BODIES", "with REDIS_URL, say where all workers can write: STORE_URI"
+        )
+    check(connect(settings))
+    if settings["JOBDIR"]:
+        logger.warning("JOBDIR is not used: the crawl is kept in Redis")
 
 
 def _bury(scripts: Scripts) -> None:
