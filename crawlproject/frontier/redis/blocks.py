@@ -6,6 +6,7 @@ about 20 bytes a URL. Whatever is no block of ours is ``Malformed``.
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import zstandard
@@ -36,7 +37,15 @@ _TYPES: tuple[tuple[type, ...], ...] = (
 )
 _DEFAULTS: tuple[Any, ...] = ("", 0, 0, 0, 0, 0, None, None, 0, None, 0, None, None, None)
 
-_compressor = zstandard.ZstdCompressor(level=3)
+
+class _Compressor(threading.local):
+    """One for each thread: two at once in the same one end the process."""
+
+    def __init__(self) -> None:
+        self.compress = zstandard.ZstdCompressor(level=3).compress
+
+
+_compressor = _Compressor()
 
 
 class Malformed(ValueError):
