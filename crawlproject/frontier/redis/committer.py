@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Messages that are committed together, at most, and their bytes.
-_MOST, _MOST_BYTES = 256, 8 * 1024 * 1024
+# Messages that are committed together, at most, their bytes, and URLs that they speak of, about.
+_MOST, _MOST_BYTES, _MOST_URLS = 256, 8 * 1024 * 1024, 50_000
 
 
 class Committer(Judging):
@@ -86,7 +86,13 @@ class Committer(Judging):
         if self._seeding is not None:
             self._let_seeds_in(self._seeding)
         values = self._store.inbox(_MOST, _MOST_BYTES)
-        found = list(self._read(values))
+        found, urls = [], 0
+        for place, value in enumerate(values):
+            found += list(self._read([value]))
+            urls += sum(1 for _ in _urls_of(found[-1:]))
+            if urls > _MOST_URLS:
+                values = values[: place + 1]
+                break
         self._store.prefetch(_urls_of(found), _ids_of(found))
         for message in found:
             self._apply(message)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Seconds that a turn at a host is kept for who has asked for it.
 _CLAIM = 5.0
+# Bytes of messages that are told at once.
+_MOST_BYTES = 4 * 1024 * 1024
 
 
 class Desk:
@@ -49,7 +51,9 @@ class Desk:
         self._claims: dict[str, float] = {}
         # Handed in with the report that is under way.
         self._handed_back: set[str] = set()
+        # What is known of the hosts that are this worker's now.
         self.robots: dict[str, Robots] = {}
+        self._origins: dict[str, set[str]] = {}
         self._new_robots: dict[str, tuple[str, Robots]] = {}
         self._messages: list[bytes] = []
         # Messages that were told so far.
@@ -91,6 +95,7 @@ class Desk:
 
     def keep_robots(self, host: str, origin: str, robots: Robots) -> None:
         self.robots[origin] = robots
+        self._origins.setdefault(host, set()).add(origin)
         self._new_robots[origin] = host, robots
 
     @property
@@ -124,8 +129,9 @@ class Desk:
 
     def report(self, now: float, wanted: int) -> Report:
         self._claims = {host: end for host, end in self._claims.items() if end > now}
+        told = self._first_messages()
         report = Report(
-            self._messages,
+            told,
             self._ended,
             [(number, until - now, learned) for number, until, learned in self._released],
             self._hosts(now, wanted),
@@ -134,10 +140,20 @@ class Desk:
             self._told + 1,
             [*self._items, *self.out] if self._is_unsure else None,
         )
-        self._told += len(self._messages)
-        self._messages, self._ended, self._released = [], [], []
+        self._told += len(told)
+        del self._messages[: len(told)]
+        self._ended, self._released = [], []
         self._new_robots = {}
         return report
+
+    def _first_messages(self) -> list[bytes]:
+        """As many as are told at once."""
+        size = 0
+        for place, message in enumerate(self._messages):
+            size += len(message)
+            if size > _MOST_BYTES and place:
+                return self._messages[:place]
+        return self._messages[:]
 
     def put_back(self, report: Report, now: float) -> None:
         """The exchange has failed: tell all of it again."""
@@ -163,6 +179,7 @@ class Desk:
         granted = {grant.host for grant in reply.grants}
         for name in self._handed_back - granted:
             self._slots.pop(name, None)
+            self._forget_robots(name)
         self._return_slots()
         for grant in reply.grants:
             self._take_in(grant, now)
@@ -177,6 +194,7 @@ class Desk:
             host.throttled, host.failures = grant.throttled, grant.failures
         host.ready_at = max(host.ready_at, now + grant.ready_in)
         self.robots |= grant.robots
+        self._origins.setdefault(grant.host, set()).update(grant.robots)
         self.gate.allow(grant.host, grant.slots)
         for number, item in grant.items.items():
             key = item.depth, item.rank, number
@@ -241,6 +259,11 @@ class Desk:
         for name in self._handed_back:
             self.gate.allow(name, self._slots.get(name, 0))
         self._handed_back.clear()
+
+    def _forget_robots(self, host: str) -> None:
+        for origin in self._origins.pop(host, ()):
+            if origin not in self._new_robots:
+                self.robots.pop(origin, None)
 
     def _lose(self) -> None:
         """The session has ended: others have what was queued here, and the slots."""

@@ -31,6 +31,7 @@ from crawlproject.frontier.redis.mirror import Mirror
 from crawlproject.frontier.redis.pump import Pump
 from crawlproject.frontier.redis.session import Session, learned_text
 from crawlproject.frontier.redis.store import RedisStore
+from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.turns import Turns
 
 if TYPE_CHECKING:
@@ -191,6 +192,8 @@ class RedisFrontier(Turns):
             self._pump.has_news()
             return
         self._exchange()
+        while self.desk.has_news():
+            self._exchange()
         while (term := self._reply.term) and self.has_to_commit():
             self.commit_some(term)
             self._exchange()
@@ -262,7 +265,7 @@ class RedisFrontier(Turns):
     @guarded(0)
     def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> int:
         queued = self._reply.counts.queued
-        told = [list(candidate) for candidate in candidates]
+        told = [_shareable(candidate) for candidate in candidates]
         for start in range(0, len(told), 1000):
             self._tell("admit", told[start : start + 1000], depth)
         self._settle()
@@ -529,3 +532,11 @@ class RedisFrontier(Turns):
 
     def depths(self) -> dict[int, int]:
         return self.read().depths()
+
+
+def _shareable(candidate: Candidate) -> list[str | None]:
+    """A request that can't be written down is nobody's but this worker's: it is skipped."""
+    url, reason, request = candidate
+    if request is None or isinstance(request, str):
+        return [url, reason, request]
+    return [url, reason or NOT_KEPT, None]

@@ -2,7 +2,7 @@
 
 A small hash is stored by Redis without pointers: 16 bytes a URL. When there are too many URLs
 for the buckets, one bucket at a time is divided (linear hashing), so that none has to wait.
-The same reckoning is in ``lua/find.lua``.
+Which bucket a fingerprint is in, ``lua/common.lua`` reckons.
 """
 
 from __future__ import annotations
@@ -42,12 +42,11 @@ class Index:
         buckets = max(self.buckets, -(-urls // LOAD))
         if buckets > self.buckets:
             marks = self._divided(buckets, batch) | marks
-        by_bucket: dict[int, list[bytes | int]] = {}
-        for mark, number in marks.items():
-            field = to_bytes(mark)
-            by_bucket.setdefault(bucket_of(field, self.buckets), []).extend((field, number))
-        for bucket, words in by_bucket.items():
-            batch.call("HSET", f"x:{bucket}", *words)
+        if marks:
+            ids = b"".join(
+                to_bytes(mark) + number.to_bytes(4, "little") for mark, number in marks.items()
+            )
+            batch.call("index", str(self.buckets), ids)
 
     def _divided(self, buckets: int, batch: Batch) -> dict[int, int]:
         """Make more buckets; what was in those that are divided is to be added again."""
@@ -70,10 +69,3 @@ class Index:
 
 def to_bytes(mark: int) -> bytes:
     return mark.to_bytes(8, "little", signed=True)
-
-
-def bucket_of(field: bytes, buckets: int) -> int:
-    hash_ = int.from_bytes(field[:4], "little")
-    level = 1 << (buckets.bit_length() - 1)
-    bucket = hash_ % (2 * level)
-    return hash_ % level if bucket >= buckets else bucket

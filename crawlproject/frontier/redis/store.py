@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from crawlproject.items import Content
     from crawlproject.records import Record
 
+# URLs that are offered in one command.
+_OFFERS = 1000
+
 
 class _Everything:
     """A screen that lets all pass: Redis is asked about what is not in memory."""
@@ -390,6 +393,7 @@ class RedisStore(Entries):
         for number, entry in self._left.items():
             if number not in self._done:
                 self._batch.call("withdraw", str(number), self._host_of(entry.url))
+        offers: list[list[Any]] = []
         for number, entry in self._offers.items():
             if entry.state is not State.QUEUED or entry.waits is not Wait.NOTHING:
                 continue
@@ -397,27 +401,30 @@ class RedisStore(Entries):
             limits = self._limits(host)
             way = entry.way
             delay = max(limits.delay, min(limits.start_delay, limits.max_throttle))
-            self._batch.call(
-                "offer",
-                str(number),
-                host,
-                score_of(way.depth, entry.rank),
-                to_text(
-                    [
-                        entry.url,
-                        way.depth,
-                        entry.rank,
-                        way.hops,
-                        way.referrer or None,
-                        sources_of(entry, self),
-                        entry.verdict,
-                        entry.request,
-                    ]
-                ),
-                delay,
-                1 if delay > 0 else limits.concurrency,
-                limits.start_delay,
+            item = [
+                entry.url,
+                way.depth,
+                entry.rank,
+                way.hops,
+                way.referrer or None,
+                sources_of(entry, self),
+                entry.verdict,
+                entry.request,
+            ]
+            # Numbers as texts: Lua would write large ones in its own way.
+            offers.append(
+                [
+                    str(number),
+                    host,
+                    str(score_of(way.depth, entry.rank)),
+                    to_text(item),
+                    str(delay),
+                    str(1 if delay > 0 else limits.concurrency),
+                    str(limits.start_delay),
+                ]
             )
+        for start in range(0, len(offers), _OFFERS):
+            self._batch.call("offer", to_text(offers[start : start + _OFFERS]))
 
     # --- Redis
 

@@ -2,7 +2,8 @@
 --
 -- KEYS     the prefix of the crawl's keys
 -- ARGV     committer, messages that are done, and then commands, each as its length and its words:
---   'offer', id, host, score, item, delay, cap, throttled: a URL that may be taken
+--   'offer', JSON: URLs that may be taken, each as id, host, score, item, delay, cap, throttled
+--   'index', buckets, ids of fingerprints: eight bytes and four bytes, one after the other
 --   'withdraw', id, host: one that may not be taken any more
 --   any other: as Redis knows it, with the key without its prefix as the second word.
 -- returns  1; 0: there is another committer, and nothing was done.
@@ -32,6 +33,14 @@ local function offer(id, host, score, item, delay, cap, throttled)
   hosts[host] = true
 end
 
+local function index(buckets, marks)
+  for i = 1, #marks, 12 do
+    local mark = string.sub(marks, i, i + 7)
+    local id = struct.unpack('<I4', string.sub(marks, i + 8, i + 11))
+    redis.call('HSET', P .. 'x:' .. bucket_of(mark, buckets), mark, string.format('%d', id))
+  end
+end
+
 local function withdraw(id, host)
   redis.call('HDEL', P .. 'items', id)
   redis.call('HDEL', P .. 'tries', id)
@@ -44,7 +53,11 @@ while place < #ARGV do
   local length = number()
   local command = ARGV[place + 1]
   if command == 'offer' then
-    offer(unpack(ARGV, place + 2, place + length))
+    for _, words in ipairs(cjson.decode(ARGV[place + 2])) do
+      offer(unpack(words))
+    end
+  elseif command == 'index' then
+    index(tonumber(ARGV[place + 2]), ARGV[place + 3])
   elseif command == 'withdraw' then
     withdraw(unpack(ARGV, place + 2, place + length))
   else

@@ -28,6 +28,21 @@ end
 
 local NEVER = -1e15
 
+-- Which bucket a fingerprint is in, as index.py has it.
+local function bucket_of(mark, buckets)
+  local a, b, c, d = string.byte(mark, 1, 4)
+  local hash = a + b * 256 + c * 65536 + d * 16777216
+  local level = 1
+  while level * 2 <= buckets do
+    level = level * 2
+  end
+  local bucket = hash % (level * 2)
+  if bucket >= buckets then
+    bucket = hash % level
+  end
+  return string.format('%d', bucket)
+end
+
 -- Put a host among those that may be asked when their time has come, or take it out.
 local function settle(host)
   local state = redis.call('HMGET', P .. 'h:' .. host, 'cap', 'out', 'ready_at')
