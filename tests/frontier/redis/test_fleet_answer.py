@@ -99,7 +99,7 @@ def test_whatever_a_site_has_a_fleet_says_what_one_machine_says(
 ) -> None:
     server = site(MANY, all_loopback=True)
     seeds = " ".join(server.url(path) for path in ("/", "/second", "/third"))
-    common = ("-a", f"seed={seeds}", *options, "-s", "SCOPE_TRAP_PAGES=20")
+    common = ("-a", f"seed={seeds}", *options, "-s", "SCOPE_MAX_CALENDAR_PAGES=20")
     alone = scrapy(
         *("crawl", "site", "-O", "alone.json", "-s", "JOBDIR=job", *common),
         *("-s", "FRONTIER_RETRY_BACKOFF_SECONDS=0.01"),

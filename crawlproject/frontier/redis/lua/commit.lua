@@ -3,6 +3,7 @@
 -- KEYS     the prefix of the crawl's keys
 -- ARGV     committer, messages that are done, and then commands, each as its length and its words:
 --   'offer', id, host, score, item, delay, cap, throttled: a URL that may be taken
+--   'update', the same: what is known of one that may be taken, unless it has answered
 --   'withdraw', id, host: one that may not be taken any more
 --   any other: as Redis knows it, with the key without its prefix as the second word.
 -- returns  1; 0: there is another committer, and nothing was done.
@@ -15,21 +16,23 @@ redis.call('HINCRBY', P .. 'meta', 'commits', 1)
 
 local hosts = {}
 local function offer(id, host, score, item, delay, cap, throttled)
-  local key = P .. 'q:' .. host
-  local is_open = redis.call('HSET', P .. 'items', id, score .. ' ' .. item) == 0
-  if not is_open then
-    local state = P .. 'h:' .. host
-    if redis.call('SADD', P .. 'hosts', host) == 1 then
-      redis.call(
-        'HSET', state, 'delay', delay, 'cap', cap, 'throttled', throttled, 'out', 0,
-        'set_delay', delay
-      )
-    end
-    redis.call('ZADD', key, score, id)
-  elseif redis.call('ZSCORE', key, id) then
-    redis.call('ZADD', key, score, id)
+  redis.call('HSET', P .. 'items', id, score .. ' ' .. item)
+  if redis.call('SADD', P .. 'hosts', host) == 1 then
+    redis.call(
+      'HSET', P .. 'h:' .. host, 'delay', delay, 'cap', cap, 'throttled', throttled, 'out', 0,
+      'set_delay', delay
+    )
   end
+  redis.call('ZADD', P .. 'q:' .. host, score, id)
   hosts[host] = true
+end
+
+local function update(id, host, score, item)
+  if redis.call('HEXISTS', P .. 'items', id) == 1 then
+    redis.call('HSET', P .. 'items', id, score .. ' ' .. item)
+    -- A worker may have it, or it waits for its time: then it is not in the queue.
+    redis.call('ZADD', P .. 'q:' .. host, 'XX', score, id)
+  end
 end
 
 local function withdraw(id, host)
@@ -45,6 +48,8 @@ while place < #ARGV do
   local command = ARGV[place + 1]
   if command == 'offer' then
     offer(unpack(ARGV, place + 2, place + length))
+  elseif command == 'update' then
+    update(unpack(ARGV, place + 2, place + length))
   elseif command == 'withdraw' then
     withdraw(unpack(ARGV, place + 2, place + length))
   else
