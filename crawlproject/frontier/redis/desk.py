@@ -170,23 +170,29 @@ class Desk:
         for host in report.hosts:
             self._requests[host.name] -= host.requests
             self._dirty[host.name] = self.gate.host(host.name)
-        self._return_slots()
+        # Perhaps they were taken back: nobody may use them until that is known.
+        for name in self._handed_back:
+            self._slots.pop(name, None)
+        self._handed_back.clear()
 
     def absorb(self, reply: Reply, now: float) -> None:
         self._is_unsure = False
         if reply.is_lost:
             self._lose()
+        # When a session was lost, what is on its way, or has just ended, may come once more.
+        known = {*self.out, *(one[0] for one in self._ended)}
+        known.update(one[0] for one in self._released)
         granted = {grant.host for grant in reply.grants}
         for name in self._handed_back - granted:
             self._slots.pop(name, None)
             self._forget_robots(name)
         self._return_slots()
         for grant in reply.grants:
-            self._take_in(grant, now)
+            self._take_in(grant, now, known)
         for number in reply.broken:
             self.tell(messages.to_bytes("repair", number))
 
-    def _take_in(self, grant: Grant, now: float) -> None:
+    def _take_in(self, grant: Grant, now: float, known: set[int]) -> None:
         self._slots[grant.host] = grant.slots
         host = self.gate.host(grant.host)
         host.insisted = max(host.insisted, grant.insisted)
@@ -197,6 +203,8 @@ class Desk:
         self._origins.setdefault(grant.host, set()).update(grant.robots)
         self.gate.allow(grant.host, grant.slots)
         for number, item in grant.items.items():
+            if number in known:
+                continue
             key = item.depth, item.rank, number
             self._items[number] = key, grant.host, item
             self._queued[grant.host] += 1

@@ -59,6 +59,11 @@ class Shelf:
         _, _, depth, _, _, rank, *_ = full(row)
         return Wait(waits), depth if waits == Wait.LEVEL else score_of(depth, rank + number)
 
+    def is_offered(self, number: int) -> bool:
+        """Whether an entry, as it is written, may be taken by a worker."""
+        row = self._row(number)
+        return row is not None and full(row)[1] == 0 and full(row)[8] == Wait.NOTHING
+
     def all_rows(self) -> Iterator[tuple[int, Row]]:
         """Every entry that is written."""
         for start in range(0, self._last_block + 1, _AT_ONCE):

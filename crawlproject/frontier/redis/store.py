@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from array import array
 from bisect import insort
+from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from crawlproject.frontier.entries import Entries
 from crawlproject.frontier.entry import Wait
 from crawlproject.frontier.notes import ADDED_FIELDS
 from crawlproject.frontier.redirects import sources_of
+from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.aside import Aside
 from crawlproject.frontier.redis.batch import Batch
 from crawlproject.frontier.redis.blocks import Malformed, full, packed, row_of, unpacked
@@ -157,11 +159,25 @@ class RedisStore(Entries):
             yield number, full(row_of(entry))
 
     def let_in(self) -> list[int]:
-        queued = [int(key) for key in self._scripts.ask("HKEYS", "items")]
+        # What has an answer in the inbox was let in, too. In this order nobody is missed.
+        items = self._scripts.ask("HKEYS", "items")
+        numbers = {int(key) for key in items if key.isdigit()} | set(self._answered_in_inbox())
+        queued = sorted(number for number in numbers if 0 < number <= self._last_id)
         self._shelf.load(queued)
         entries = [self.by_id(number) for number in queued]
         free = [one for one in entries if one.state is State.QUEUED and one.waits is Wait.NOTHING]
         return [entry.id for entry in sorted(free, key=lambda entry: entry.key)]
+
+    def _answered_in_inbox(self) -> Iterator[int]:
+        start = 0
+        while values := self._scripts.ask("LRANGE", "inbox", start, start + 255):
+            start += len(values)
+            for value in values:
+                # Who commits them moves aside what is not ours.
+                with suppress(Malformed):
+                    message = messages.from_bytes(value)
+                    if message.kind == "answer":
+                        yield message.body[0]
 
     def at_level(self, depth: int) -> list[int]:
         ids = list(self._level(depth))
@@ -350,6 +366,8 @@ class RedisStore(Entries):
     def write(self, term: str, done: int, meta: dict[str, Any]) -> None:
         """Write everything that has changed, and take ``done`` messages from the inbox."""
         batch = self._batch
+        # While the shelf has what is in Redis.
+        self._write_queues()
         for entry, _ in self._new.values():
             self._shelf.put(entry)
         for entry in self._changed.values():
@@ -364,7 +382,6 @@ class RedisStore(Entries):
             self._redirecting += len(more)
             batch.call("HSET", "sources", target, ",".join(map(str, known)))
         self._write_pages()
-        self._write_queues()
         words = {"last_id": self._last_id, "buckets": self._index.buckets, **meta}
         batch.call("HSET", "meta", *(word for pair in words.items() for word in pair))
         batch.run(self._scripts, term, done)
@@ -394,9 +411,14 @@ class RedisStore(Entries):
             if number not in self._done:
                 self._batch.call("withdraw", str(number), self._host_of(entry.url))
         offers: list[list[Any]] = []
+        self._shelf.load(self._offers)
         for number, entry in self._offers.items():
             if entry.state is not State.QUEUED or entry.waits is not Wait.NOTHING:
                 continue
+            # One that could be taken before may have an answer by now, which waits in the inbox.
+            is_new = (
+                number in self._done or number in self._left or not self._shelf.is_offered(number)
+            )
             host = self._host_of(entry.url)
             limits = self._limits(host)
             way = entry.way
@@ -414,6 +436,7 @@ class RedisStore(Entries):
             # Numbers as texts: Lua would write large ones in its own way.
             offers.append(
                 [
+                    "1" if is_new else "0",
                     str(number),
                     host,
                     str(score_of(way.depth, entry.rank)),

@@ -2,7 +2,8 @@
 --
 -- KEYS     the prefix of the crawl's keys
 -- ARGV     committer, messages that are done, and then commands, each as its length and its words:
---   'offer', JSON: URLs that may be taken, each as id, host, score, item, delay, cap, throttled
+--   'offer', JSON: URLs that may be taken, each as is_new ('0': unless it has answered), id, host,
+--     score, item, delay, cap, throttled
 --   'index', buckets, ids of fingerprints: eight bytes and four bytes, one after the other
 --   'withdraw', id, host: one that may not be taken any more
 --   any other: as Redis knows it, with the key without its prefix as the second word.
@@ -16,21 +17,23 @@ redis.call('HINCRBY', P .. 'meta', 'commits', 1)
 
 local hosts = {}
 local function offer(id, host, score, item, delay, cap, throttled)
-  local key = P .. 'q:' .. host
-  local is_open = redis.call('HSET', P .. 'items', id, score .. ' ' .. item) == 0
-  if not is_open then
-    local state = P .. 'h:' .. host
-    if redis.call('SADD', P .. 'hosts', host) == 1 then
-      redis.call(
-        'HSET', state, 'delay', delay, 'cap', cap, 'throttled', throttled, 'out', 0,
-        'set_delay', delay
-      )
-    end
-    redis.call('ZADD', key, score, id)
-  elseif redis.call('ZSCORE', key, id) then
-    redis.call('ZADD', key, score, id)
+  redis.call('HSET', P .. 'items', id, score .. ' ' .. item)
+  if redis.call('SADD', P .. 'hosts', host) == 1 then
+    redis.call(
+      'HSET', P .. 'h:' .. host, 'delay', delay, 'cap', cap, 'throttled', throttled, 'out', 0,
+      'set_delay', delay
+    )
   end
+  redis.call('ZADD', P .. 'q:' .. host, score, id)
   hosts[host] = true
+end
+
+local function update(id, host, score, item)
+  if redis.call('HEXISTS', P .. 'items', id) == 1 then
+    redis.call('HSET', P .. 'items', id, score .. ' ' .. item)
+    -- A worker may have it, or it waits for its time: then it is not in the queue.
+    redis.call('ZADD', P .. 'q:' .. host, 'XX', score, id)
+  end
 end
 
 local function index(buckets, marks)
@@ -54,7 +57,11 @@ while place < #ARGV do
   local command = ARGV[place + 1]
   if command == 'offer' then
     for _, words in ipairs(cjson.decode(ARGV[place + 2])) do
-      offer(unpack(words))
+      if table.remove(words, 1) == '1' then
+        offer(unpack(words))
+      else
+        update(unpack(words))
+      end
     end
   elseif command == 'index' then
     index(tonumber(ARGV[place + 2]), ARGV[place + 3])
