@@ -57,6 +57,7 @@ REDIS_PARAMS: dict[str, object] = {}  # more about the connection, as redis-py h
 SCHEDULER_PERSIST = True  # keep a finished crawl in Redis
 SCHEDULER_FLUSH_ON_START = False  # forget what is there, unless other workers are at it
 FRONTIER_CRAWL_ID: str | None = None  # a shared crawl's name; by default of spider and seeds
+FRONTIER_SHARDS = 0  # parts of a shared crawl that may be on different nodes; 0: as many as nodes
 FRONTIER_WAIT_FOR_SEEDS = False  # a shared crawl does not end: more seeds may be fed
 REDIS_START_URLS_KEY: str | None = None  # where seeds are fed; %(name)s is the spider's name
 REDIS_START_URLS_AS_SET = False  # … with SADD, not LPUSH

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
@@ -24,7 +25,7 @@ from crawlproject.records import is_page
 from crawlproject.scope.scope import OFFSITE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from crawlproject.frontier.entry import Entry
     from crawlproject.frontier.redis.messages import Message
@@ -87,7 +88,7 @@ class Committer(Judging):
             self._let_seeds_in(self._seeding)
         values = self._store.inbox(_MOST, _MOST_BYTES)
         found, urls = [], 0
-        for place, value in enumerate(values):
+        for place, (_, value) in enumerate(values):
             found += list(self._read([value]))
             urls += sum(1 for _ in _urls_of(found[-1:]))
             if urls > _MOST_URLS:
@@ -97,7 +98,7 @@ class Committer(Judging):
         for message in found:
             self._apply(message)
         self._commit_what_fits()
-        self.write(len(values))
+        self.write(Counter(shard for shard, _ in values))
         return len(values)
 
     def _let_seeds_in(self, seeding: Seeding) -> None:
@@ -112,7 +113,7 @@ class Committer(Judging):
 
     def commit_one(self) -> None:
         """Commit the first message, or move it aside."""
-        (value,) = self._store.inbox(1, _MOST_BYTES)
+        shard, value = self._store.inbox(1, _MOST_BYTES)[0]
         try:
             for message in self._read([value]):
                 self._apply(message)
@@ -121,14 +122,15 @@ class Committer(Judging):
         except Exception as error:
             logger.debug("A message failed", exc_info=True)
             self._store.aside.put("inbox", value, f"what can't be used ({error})")
-            raise Unusable from None
-        self.write(1)
+            raise Unusable(shard) from None
+        self.write({shard: 1})
 
-    def drop_one(self) -> None:
-        """Take the first message from the inbox: it was moved aside."""
-        self.write(1)
+    def drop_one(self, shard: int) -> None:
+        """Take the first message from the inbox of a shard: it was moved aside."""
+        self.write({shard: 1})
 
-    def write(self, done: int = 0) -> None:
+    def write(self, done: Mapping[int, int] | None = None) -> None:
+        """Write everything, and take messages from the inboxes of shards."""
         self._levels.flush()
         census = self._census.written()
         meta = {
@@ -138,7 +140,7 @@ class Committer(Judging):
         }
         if self._budget is not None:
             meta["spent"] = self._budget.spent()
-        self._store.write(self.term, done, meta)
+        self._store.write(self.term, done or {}, meta)
 
     def commit_waiting(self) -> bool:
         """The queue is full, but of nothing that can be had now: let the links of one page in.
@@ -235,6 +237,10 @@ class Committer(Judging):
 
 class Unusable(Exception):
     """A message has failed, and so what is in memory is half changed."""
+
+    def __init__(self, shard: int) -> None:
+        super().__init__(f"the first message of shard {shard}")
+        self.shard = shard
 
 
 def _urls_of(found: list[Message]) -> Iterator[str]:

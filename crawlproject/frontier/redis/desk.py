@@ -58,11 +58,11 @@ class Desk:
         self._messages: list[bytes] = []
         # Messages that were told so far.
         self._told = 0
-        # Ids of the URLs that were taken from here, and whether the last reply was lost.
-        self.out: set[int] = set()
+        # Ids and hosts of the URLs that were taken from here, and whether the last reply was lost.
+        self.out: dict[int, str] = {}
         self._is_unsure = False
-        self._ended: list[tuple[int, bytes]] = []
-        self._released: list[tuple[int, float, str]] = []
+        self._ended: list[tuple[str, int, bytes]] = []
+        self._released: list[tuple[str, int, float, str]] = []
 
     # --- what is to be told
 
@@ -70,12 +70,10 @@ class Desk:
         self._messages.append(message)
 
     def end(self, number: int, answer: bytes) -> None:
-        self.out.discard(number)
-        self._ended.append((number, answer))
+        self._ended.append((self.out.pop(number), number, answer))
 
     def release(self, number: int, until: float, learned: str) -> None:
-        self.out.discard(number)
-        self._released.append((number, until, learned))
+        self._released.append((self.out.pop(number), number, until, learned))
 
     def claim(self, host: str, now: float) -> None:
         """A turn at a host is wanted."""
@@ -133,7 +131,10 @@ class Desk:
         report = Report(
             told,
             self._ended,
-            [(number, until - now, learned) for number, until, learned in self._released],
+            [
+                (host, number, until - now, learned)
+                for host, number, until, learned in self._released
+            ],
             self._hosts(now, wanted),
             [(host, origin, robots) for origin, (host, robots) in self._new_robots.items()],
             wanted,
@@ -162,7 +163,7 @@ class Desk:
         self._told -= len(report.messages)
         self._ended[:0] = report.ended
         self._released[:0] = [
-            (number, wait + now, learned) for number, wait, learned in report.released
+            (host, number, wait + now, learned) for host, number, wait, learned in report.released
         ]
         self._new_robots = {
             origin: (host, robots) for host, origin, robots in report.robots
@@ -176,12 +177,13 @@ class Desk:
         self._handed_back.clear()
 
     def absorb(self, reply: Reply, now: float) -> None:
-        self._is_unsure = False
+        # Of several shards, one may have forgotten what the others have not.
+        self._is_unsure = reply.is_lost
         if reply.is_lost:
             self._lose()
         # When a session was lost, what is on its way, or has just ended, may come once more.
-        known = {*self.out, *(one[0] for one in self._ended)}
-        known.update(one[0] for one in self._released)
+        known = {*self.out, *(one[1] for one in self._ended)}
+        known.update(one[1] for one in self._released)
         granted = {grant.host for grant in reply.grants}
         for name in self._handed_back - granted:
             self._slots.pop(name, None)
@@ -287,7 +289,7 @@ class Desk:
         if number not in self._items:
             return None
         _, host, item = self._items.pop(number)
-        self.out.add(number)
+        self.out[number] = host
         self._queued[host] -= 1
         return number, item
 

@@ -6,8 +6,6 @@ import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from redis import Redis
-
     from crawlproject.frontier.redis.scripts import Scripts
 
 logger = logging.getLogger(__name__)
@@ -24,18 +22,20 @@ def forget_if_alone(scripts: Scripts) -> bool:
     if scripts.ask("ZCOUNT", "workers", now, "+inf"):
         logger.warning("The crawl is not removed from Redis: other workers are at it")
         return False
-    forget(scripts.client, scripts.prefix)
+    forget(scripts)
     return True
 
 
-def forget(client: Redis, prefix: str) -> None:
+def forget(scripts: Scripts) -> None:
     """Remove all keys of a crawl."""
-    escaped = "".join(f"[{letter}]" if letter in "*?[]^\\" else letter for letter in prefix)
-    keys = []
-    for key in client.scan_iter(match=f"{escaped}*", count=_AT_ONCE):
-        keys.append(key)
-        if len(keys) >= _AT_ONCE:
+    client = scripts.client
+    for prefix in scripts.prefixes:
+        escaped = "".join(f"[{letter}]" if letter in "*?[]^\\" else letter for letter in prefix)
+        keys = []
+        for key in client.scan_iter(match=f"{escaped}*", count=_AT_ONCE):
+            keys.append(key)
+            if len(keys) >= _AT_ONCE:
+                client.unlink(*keys)
+                keys.clear()
+        if keys:
             client.unlink(*keys)
-            keys.clear()
-    if keys:
-        client.unlink(*keys)

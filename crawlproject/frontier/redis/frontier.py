@@ -23,7 +23,7 @@ from crawlproject.frontier.notes import texts_in
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.aside import Aside
-from crawlproject.frontier.redis.batch import Fenced
+from crawlproject.frontier.redis.batch import Fenced, finish
 from crawlproject.frontier.redis.committer import Committer, Unusable
 from crawlproject.frontier.redis.desk import Desk
 from crawlproject.frontier.redis.forgetting import forget
@@ -231,13 +231,14 @@ class RedisFrontier(Turns):
             self._committer.commit_one()
         except Fenced:
             self._committer = None
-        except Unusable:
+        except Unusable as error:
             # What is in memory is half changed.
             self._committer = self._new_committer(term)
-            self._committer.drop_one()
+            self._committer.drop_one(error.shard)
         return 1
 
     def _new_committer(self, term: str) -> Committer:
+        finish(self._scripts, term)
         store = RedisStore(self._scripts, host_of=self.host_of, limits=self._limits)
         committer = Committer(
             store,
@@ -486,7 +487,7 @@ class RedisFrontier(Turns):
         with suppress(RedisError):
             left = self.session.leave(self._now)
             if not left and not self._is_kept and self._reply.is_complete:
-                forget(self._scripts.client, self._scripts.prefix)
+                forget(self._scripts)
 
     @guarded(None)
     def facts(self, url: str) -> Facts | None:

@@ -112,8 +112,8 @@ class Mirror:
         yield from self._scripts.ask("HGETALL", "starts").values()
 
     def _copy_hosts(self) -> None:
-        members = self._scripts.ask("SMEMBERS", "hosts")
-        names = sorted(name.decode("utf-8", "replace") for name in members)
+        found = self._scripts.ask_everywhere("SMEMBERS", "hosts")
+        names = sorted(name.decode("utf-8", "replace") for some in found for name in some)
         for start in range(0, len(names), 256):
             some = names[start : start + 256]
             found = self._scripts.ask_all(
@@ -157,14 +157,18 @@ class Mirror:
         workers = [name.decode() for name in self._scripts.ask("ZRANGE", "workers", 0, -1)]
         leased: set[bytes] = set()
         for worker in workers:
-            leased |= set(self._scripts.ask("HKEYS", f"l:{worker}"))
-        due = dict(pairs(self._scripts.ask("ZRANGE", "due", 0, -1, "WITHSCORES")))
-        tries = self._scripts.ask("HGETALL", "tries")
+            leased = leased.union(*self._scripts.ask_everywhere("HKEYS", f"l:{worker}"))
+        due: dict[bytes, bytes] = {}
+        for some in self._scripts.ask_everywhere("ZRANGE", "due", 0, -1, "WITHSCORES"):
+            due |= dict(pairs(some))
+        tries: dict[bytes, bytes] = {}
+        for again in self._scripts.ask_everywhere("HGETALL", "tries"):
+            tries |= again
         shelf = Shelf(self._scripts, self._aside, self._last_id())
         rows = []
         for number, row in shelf.all_rows():
             key = b"%d" % number
-            again = self._tried(tries[key]) if key in tries else None
+            tried = self._tried(tries[key]) if key in tries else None
             url, state, depth, hops, referrer, rank, reason, rule, *rest = full(row)
             waits, target, fewest_hops, blocked, verdict, request = rest
             rows.append(
@@ -180,10 +184,10 @@ class Mirror:
                     rank + number,
                     reason,
                     rule,
-                    again and again[0],
+                    tried and tried[0],
                     verdict,
-                    (again and again[1]) or None,
-                    (again and again[2]) or None,
+                    (tried and tried[1]) or None,
+                    (tried and tried[2]) or None,
                     float(due[key]) if key in due else None,
                     waits or None,
                     target,

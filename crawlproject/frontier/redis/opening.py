@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.errors import BadArgument
-from crawlproject.frontier.redis.connection import address_of, check, connect
+from crawlproject.frontier.redis.connection import address_of, check, connect, servers_of
 from crawlproject.frontier.redis.feeding import Feed
 from crawlproject.frontier.redis.forgetting import forget_if_alone
 from crawlproject.frontier.redis.frontier import RedisFrontier
@@ -54,7 +54,7 @@ def open_shared(
     for warning in check(client):
         logger.warning(warning)
     crawl = crawl_id(settings, crawler.spider.name if crawler.spider else "", crawler)
-    scripts = Scripts(client, prefix_of(crawl))
+    scripts = scripts_of(client, crawl, settings.getint("FRONTIER_SHARDS"))
     logger.info("The crawl %r is shared, at %s", crawl, address_of(client))
     if settings.getbool("SCHEDULER_FLUSH_ON_START"):
         forget_if_alone(scripts)
@@ -93,6 +93,16 @@ def crawl_id(settings: BaseSettings, spider: str, crawler: Crawler | None = None
     return f"{spider}-{digest.hexdigest()}"
 
 
+def scripts_of(client: Redis, crawl: str, shards: int = 0) -> Scripts:
+    """A crawl in Redis; ``shards`` is for one that is new, 0: as many as a cluster has nodes."""
+    key = f"{prefix_of(crawl)}meta"
+    known = client.hget(key, "shards")
+    if known is None:
+        client.hsetnx(key, "shards", shards or len(servers_of(client)))
+        known = client.hget(key, "shards")
+    return Scripts(client, crawl, int(known) if known and known.isdigit() else 1)
+
+
 def is_fed(settings: BaseSettings) -> bool:
     """Whether seeds may come through Redis."""
     key = settings["REDIS_START_URLS_KEY"]
@@ -124,4 +134,5 @@ def _bury(scripts: Scripts) -> None:
     for member in scripts.ask("ZRANGE", "workers", 0, -1):
         name = member.decode("utf-8", "replace")
         if is_dead(name):
-            scripts.run("leave", (name, ""))
+            for shard in range(scripts.shards):
+                scripts.run("leave", (name, ""), shard=shard)

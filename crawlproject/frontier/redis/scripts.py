@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import NoScriptError
 
+from crawlproject.frontier.redis.keys import prefix_of, shard_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -25,17 +27,30 @@ Command = tuple[Any, ...]
 
 
 class Scripts:
-    """The scripts of the crawl whose keys begin with ``prefix``. ``calls`` counts round trips."""
+    """The scripts of a crawl, in all of its shards (``keys.py``). ``calls`` counts round trips."""
 
-    def __init__(self, client: Redis, prefix: str = "") -> None:
+    def __init__(self, client: Redis, crawl: str = "", shards: int = 1) -> None:
         self.client = client
-        self.prefix = prefix
+        self.crawl = crawl
+        self.prefixes = [prefix_of(crawl, shard) for shard in range(shards)]
+        self.prefix = self.prefixes[0]
         self.calls = 0
 
-    def run(self, name: str, arguments: Sequence[Word], keys: Sequence[str] | None = None) -> Any:
+    @property
+    def shards(self) -> int:
+        return len(self.prefixes)
+
+    def run(
+        self,
+        name: str,
+        arguments: Sequence[Word],
+        keys: Sequence[str] | None = None,
+        *,
+        shard: int = 0,
+    ) -> Any:
         """What the script answers; only it knows what that is."""
         text, digest = _script(name)
-        keys = (self.prefix,) if keys is None else keys
+        keys = (self.prefixes[shard],) if keys is None else keys
         self.calls += 1
         try:
             return self.client.evalsha(digest, len(keys), *keys, *arguments)
@@ -47,14 +62,26 @@ class Scripts:
     def ask(self, command: str, key: str, *words: Word) -> Any:
         """A command of Redis, about a key without its prefix."""
         self.calls += 1
-        return self.client.execute_command(command, f"{self.prefix}{key}", *words)
+        return self.client.execute_command(command, self.full(key), *words)
+
+    def ask_everywhere(self, command: str, key: str, *words: Word) -> list[Any]:
+        """The same of all shards."""
+        answers = []
+        for prefix in self.prefixes:
+            self.calls += 1
+            answers.append(self.client.execute_command(command, f"{prefix}{key}", *words))
+        return answers
+
+    def full(self, key: str) -> str:
+        """A key with its prefix."""
+        return f"{self.prefixes[shard_of(key, self.shards)]}{key}"
 
     def ask_all(self, commands: Iterable[Command], *, as_one: bool = False) -> list[Any]:
         """Several commands in one round trip."""
         self.calls += 1
         with self.client.pipeline(transaction=as_one) as pipeline:
             for command, key, *words in commands:
-                pipeline.execute_command(command, f"{self.prefix}{key}", *words)
+                pipeline.execute_command(command, self.full(key), *words)
             return list(pipeline.execute())
 
     def hash(self, key: str) -> dict[str, str]:

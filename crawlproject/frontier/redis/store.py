@@ -11,6 +11,7 @@ from array import array
 from bisect import insort
 from contextlib import suppress
 from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.base import SPENDING, State
@@ -29,7 +30,7 @@ from crawlproject.frontier.redis.shelf import Shelf
 from crawlproject.records import encodable, to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from crawlproject.frontier.base import Lease
     from crawlproject.frontier.census import Census
@@ -87,7 +88,7 @@ class RedisStore(Entries):
         self._start_batch()
 
     def _start_batch(self) -> None:
-        self._batch = Batch()
+        self._batch = Batch(self._scripts.shards)
         # Ids that may be taken now, that may not be any more, and that have answered.
         self._offers: dict[int, Entry] = {}
         self._left: dict[int, Entry] = {}
@@ -160,8 +161,9 @@ class RedisStore(Entries):
 
     def let_in(self) -> list[int]:
         # What has an answer in the inbox was let in, too. In this order nobody is missed.
-        items = self._scripts.ask("HKEYS", "items")
-        numbers = {int(key) for key in items if key.isdigit()} | set(self._answered_in_inbox())
+        items = self._scripts.ask_everywhere("HKEYS", "items")
+        numbers = {int(key) for keys in items for key in keys if key.isdigit()}
+        numbers |= set(self._answered_in_inbox())
         queued = sorted(number for number in numbers if 0 < number <= self._last_id)
         self._shelf.load(queued)
         entries = [self.by_id(number) for number in queued]
@@ -170,9 +172,9 @@ class RedisStore(Entries):
 
     def _answered_in_inbox(self) -> Iterator[int]:
         start = 0
-        while values := self._scripts.ask("LRANGE", "inbox", start, start + 255):
-            start += len(values)
-            for value in values:
+        while any(found := self._scripts.ask_everywhere("LRANGE", "inbox", start, start + 255)):
+            start += 256
+            for value in chain.from_iterable(found):
                 # Who commits them moves aside what is not ours.
                 with suppress(Malformed):
                     message = messages.from_bytes(value)
@@ -363,8 +365,8 @@ class RedisStore(Entries):
 
     # --- writing
 
-    def write(self, term: str, done: int, meta: dict[str, Any]) -> None:
-        """Write everything that has changed, and take ``done`` messages from the inbox."""
+    def write(self, term: str, done: Mapping[int, int], meta: dict[str, Any]) -> None:
+        """Write everything that has changed, and take messages from the inboxes of shards."""
         batch = self._batch
         # While the shelf has what is in Redis.
         self._write_queues()
@@ -384,7 +386,9 @@ class RedisStore(Entries):
         self._write_pages()
         words = {"last_id": self._last_id, "buckets": self._index.buckets, **meta}
         batch.call("HSET", "meta", *(word for pair in words.items() for word in pair))
-        batch.run(self._scripts, term, done)
+        commit = int(self._meta.get("commits", 0)) + 1
+        batch.run(self._scripts, term, done, commit)
+        self._meta["commits"] = str(commit)
         self._new.clear()
         self._changed.clear()
         self._redirects.clear()
@@ -409,8 +413,10 @@ class RedisStore(Entries):
     def _write_queues(self) -> None:
         for number, entry in self._left.items():
             if number not in self._done:
-                self._batch.call("withdraw", str(number), self._host_of(entry.url))
-        offers: list[list[Any]] = []
+                host = self._host_of(entry.url)
+                shard = self._batch.shard_of_host(host)
+                self._batch.call_at(shard, "withdraw", number, host)
+        offers: dict[int, list[list[str]]] = {}
         self._shelf.load(self._offers)
         for number, entry in self._offers.items():
             if entry.state is not State.QUEUED or entry.waits is not Wait.NOTHING:
@@ -434,7 +440,7 @@ class RedisStore(Entries):
                 entry.request,
             ]
             # Numbers as texts: Lua would write large ones in its own way.
-            offers.append(
+            offers.setdefault(self._batch.shard_of_host(host), []).append(
                 [
                     "1" if is_new else "0",
                     str(number),
@@ -446,16 +452,18 @@ class RedisStore(Entries):
                     str(limits.start_delay),
                 ]
             )
-        for start in range(0, len(offers), _OFFERS):
-            self._batch.call("offer", to_text(offers[start : start + _OFFERS]))
+        for shard, some in offers.items():
+            for start in range(0, len(some), _OFFERS):
+                self._batch.call_at(shard, "offer", to_text(some[start : start + _OFFERS]))
 
     # --- Redis
 
-    def inbox(self, most: int, most_bytes: int) -> list[bytes]:
-        """The first messages: at least one, if there is one."""
-        values: list[bytes] = self._scripts.ask("LRANGE", "inbox", 0, most - 1)
+    def inbox(self, most: int, most_bytes: int) -> list[tuple[int, bytes]]:
+        """The first messages, each with its shard: at least one, if there is one."""
+        found = self._scripts.ask_everywhere("LRANGE", "inbox", 0, most - 1)
+        values = [(shard, value) for shard, some in enumerate(found) for value in some]
         size = 0
-        for place, value in enumerate(values):
+        for place, (_, value) in enumerate(values):
             size += len(value)
             if size > most_bytes and place:
                 return values[:place]

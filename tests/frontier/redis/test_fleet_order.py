@@ -50,7 +50,7 @@ class Crew:
         self._options = options
         self._in_flight = options.pop("in_flight")
         self._group_budget = options.pop("group_budget", None)
-        self._prefix = prefix_of(f"order-{token_hex(4)}")
+        self._crawl = f"order-{token_hex(4)}"
         self.flying: list[tuple[RedisFrontier, Lease]] = []
         self.asked: Counter[str] = Counter()
         # Requests that may be sent once more: their worker was killed, or lost its session.
@@ -61,7 +61,7 @@ class Crew:
     def _join(self) -> RedisFrontier:
         options = {"depth_limit": None, "budget": None, "capacity": None, "max_redirects": 20}
         worker = RedisFrontier(
-            Scripts(self._client, self._prefix),
+            Scripts(self._client, self._crawl),
             token_hex(4),
             host_of=lambda url: "host",
             limits=lambda host: HostLimits(0, self._in_flight),
@@ -93,7 +93,8 @@ class Crew:
         """Its time is up. One that was killed is replaced; another one goes on."""
         number = self._luck.randrange(len(self.workers))
         worker = self.workers[number]
-        self._client.zadd(f"{self._prefix}workers", {worker.session.worker: float("-inf")})
+        name = worker.session.worker
+        self._client.zadd(f"{prefix_of(self._crawl)}workers", {name: float("-inf")})
         self.spared += sum(owner is worker for owner, _ in self.flying)
         if is_killed:
             self.flying = [one for one in self.flying if one[0] is not worker]

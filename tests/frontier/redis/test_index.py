@@ -4,13 +4,12 @@ from redis import Redis
 
 from crawlproject.frontier.redis.batch import Batch
 from crawlproject.frontier.redis.index import LOAD, Index
-from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.scripts import Scripts
 from crawlproject.frontier.seen import fingerprint
 
 
 def scripts_of(url: str) -> Scripts:
-    scripts = Scripts(Redis.from_url(url), prefix_of("index"))
+    scripts = Scripts(Redis.from_url(url), "index")
     scripts.ask("SET", "committer", "me 1")
     return scripts
 
@@ -25,7 +24,7 @@ def test_every_url_is_found_while_buckets_are_divided(redis_url: str) -> None:
         some = {mark: known + place + 1 for place, mark in enumerate(marks[known : known + size])}
         known += size
         index.add(some, known, batch)
-        batch.run(scripts, "me 1", 0)
+        batch.run(scripts, "me 1", {}, 1)
         assert index.find(marks[:known]) == list(range(1, known + 1))
     assert index.find([fingerprint("elsewhere")]) == [0]
     assert index.buckets == -(-known // LOAD)
