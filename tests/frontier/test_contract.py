@@ -17,7 +17,7 @@ from crawlproject.frontier.database import DATABASE, connect
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.questions import Questions
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.keys import prefix_of
+from crawlproject.frontier.redis.keys import prefixes_of
 from crawlproject.frontier.redis.scripts import Scripts
 from crawlproject.frontier.sqlite import SqliteFrontier
 from crawlproject.records import PAGE
@@ -89,10 +89,9 @@ class Rejoined(Reopened):
             self._frontier.commit()
             if self._killed:
                 # Its time is up.
-                for shard in range(self._options.get("shards", 1)):
+                for prefix in prefixes_of("contract", self._options.get("shards", 1)):
                     Redis.from_url(self._url).zadd(
-                        f"{prefix_of('contract', shard)}workers",
-                        {self._frontier.session.worker: float("-inf")},
+                        f"{prefix}workers", {self._frontier.session.worker: float("-inf")}
                     )
             else:
                 self._frontier.close()

@@ -2,7 +2,7 @@
 
 The braces make one hash slot of them, so that a script may use them together. A crawl that is
 too large for one server has *shards*, each with a slot of its own: ``crawl:{id}:``, the first,
-and ``crawl:{id.1}:``, ``crawl:{id.2}:`` … A host and all that is queued of it are in one shard;
+and ``crawl:{id.3}:`` or the like for others. A host and all that is queued of it are in one shard;
 blocks, buckets and pages are in turn. What has neither host nor number is in the first.
 
 | key | type | what |
@@ -42,6 +42,8 @@ from __future__ import annotations
 
 import zlib
 
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
+
 # What the values in these keys look like. Other versions are refused, not guessed at.
 VERSION = 1
 
@@ -53,8 +55,24 @@ _NUMBERED = frozenset({"e", "x", "pages", "links", "contents"})
 _OF_HOSTS = frozenset({"h", "q", "robots"})
 
 
-def prefix_of(crawl: str, shard: int = 0) -> str:
-    return f"crawl:{{{crawl}.{shard}}}:" if shard else f"crawl:{{{crawl}}}:"
+def prefix_of(crawl: str) -> str:
+    """What the keys of a crawl begin with, in its first shard."""
+    return f"crawl:{{{crawl}}}:"
+
+
+def prefixes_of(crawl: str, shards: int) -> list[str]:
+    """… and in all of them: numbered so that each is in another part of a cluster's slots."""
+    names = [crawl]
+    parts = {key_slot(crawl.encode()) * shards // REDIS_CLUSTER_HASH_SLOTS}
+    number = 0
+    while len(names) < shards:
+        number += 1
+        name = f"{crawl}.{number}"
+        part = key_slot(name.encode()) * shards // REDIS_CLUSTER_HASH_SLOTS
+        if part not in parts:
+            parts.add(part)
+            names.append(name)
+    return [prefix_of(name) for name in names]
 
 
 def shard_of_host(host: str, shards: int) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import NoScriptError
 
-from crawlproject.frontier.redis.keys import prefix_of, shard_of
+from crawlproject.frontier.redis.keys import prefixes_of, shard_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ class Scripts:
     def __init__(self, client: Redis, crawl: str = "", shards: int = 1) -> None:
         self.client = client
         self.crawl = crawl
-        self.prefixes = [prefix_of(crawl, shard) for shard in range(shards)]
+        self.prefixes = prefixes_of(crawl, shards)
         self.prefix = self.prefixes[0]
         self.calls = 0
 
