@@ -52,9 +52,13 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 _STDOUT = ("-", "stdout:")
+# Ctrl-C, or ``scrapy stop``: what was not fetched may be fetched later.
+_ON_PURPOSE = ("shutdown", "stopped")
 
 
 class Command(crawl.Command):
+    name = "crawl"
+
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -84,10 +88,10 @@ class Command(crawl.Command):
                 self._add_appended(appended)
             self._choose_event_loop()
         except (UsageError, BadInput) as error:
-            complain(_without_internals(str(error)))
+            complain(_without_internals(str(error)), self.name)
             sys.exit(2)
         except OSError as error:
-            complain(f"can't write {error.filename!r}: {error.strerror}")
+            complain(f"can't write {error.filename!r}: {error.strerror}", self.name)
             sys.exit(2)
 
     def _choose_event_loop(self) -> None:
@@ -109,7 +113,7 @@ class Command(crawl.Command):
             complain(str(error))
             self.exitcode = 2
             return
-        with _less_garbage_collection():
+        with less_garbage_collection():
             self.crawler_process.crawl(crawler, **opts.spargs)
             self.crawler_process.start()
         self.exitcode = _exit_status(crawler, self.crawler_process.bootstrap_failed)
@@ -157,7 +161,7 @@ class Command(crawl.Command):
 
 
 @contextmanager
-def _less_garbage_collection() -> Iterator[None]:
+def less_garbage_collection() -> Iterator[None]:
     """Spare the collector what lives as long as the crawl: a tenth of its processor time."""
     thresholds = gc.get_threshold()
     gc.freeze()
@@ -187,13 +191,13 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:
     feeds = crawler.get_extension(Feeds)
     if feeds is not None and feeds.failures:
         for uri, problem in feeds.failures.items():
-            complain(_output_problem(uri, problem))
+            complain(output_problem(uri, problem))
         return 1
     if any(key.startswith("feedexport/failed_count/") for key in stats):
         complain("an output could not be stored: the log says which")
         return 1
     failures: dict[str, str] = getattr(crawler.spider, "seed_failures", {})
-    if failures and stats["finish_reason"] != "shutdown" and not _has_fetched_a_seed(crawler):
+    if failures and stats["finish_reason"] not in _ON_PURPOSE and not _has_fetched_a_seed(crawler):
         for seed, error in list(failures.items())[:10]:
             complain(f"the seed {seed} could not be fetched: {explain(error)}")
         return 1
@@ -230,7 +234,8 @@ def _storage_problem(crawler: Crawler) -> str | None:
         return None
 
 
-def _output_problem(uri: str, problem: str) -> str:
+def output_problem(uri: str, problem: str) -> str:
+    """Why an output is not there, in words."""
     if not uri.startswith(_STDOUT):
         return f"can't write {uri!r}: {problem}"
     if problem == os.strerror(errno.EPIPE):

@@ -199,6 +199,10 @@ class Frontier(Protocol):
     # The crawl directory, which may be a temporary one; None: there is none.
     folder: Path | None
 
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the whole crawl is to end now, though there may be more to do."""
+
     def go_live(self, wake: Callable[[], None]) -> None:
         """The crawl begins, in this event loop. ``wake`` is called when there is more to take, and
         nobody has asked for it.

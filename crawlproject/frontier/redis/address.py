@@ -40,6 +40,12 @@ def is_shared(settings: BaseSettings) -> bool:
     return settings.get("REDIS_URL") is not None
 
 
+def is_address(text: str) -> bool:
+    """Whether something is written as the address of a Redis, and not as a path."""
+    scheme, separator, _ = text.strip().partition("://")
+    return bool(separator) and scheme.lower() in _SCHEMES
+
+
 def checked_settings(settings: BaseSettings) -> BaseSettings:
     """What scrapy-redis is to read. Raises BadArgument."""
     params = _params(settings)

@@ -50,8 +50,9 @@ logger = logging.getLogger(__name__)
 _PATIENCE, _BREAK = 30.0, 0.05
 # Seconds between two looks for new seeds.
 _SEEDS_EVERY = 1.0
-# How often a session is renewed before it would end.
-_RENEWALS = 6
+# How often a session is renewed before it would end, and seconds between two renewals at most:
+# so soon everyone knows that the crawl is to end.
+_RENEWALS, _LONGEST_RENEWAL = 6, 5.0
 # Links that were let in lately: they need not be judged again.
 _JUDGED = 65_536
 # No delay between two requests is longer: a host that has to wait more is held.
@@ -130,7 +131,7 @@ class RedisFrontier(Turns):
     def go_live(self, wake: Callable[[], None]) -> None:
         """From now on Redis is asked in the background; ``wake`` is called when there is more."""
         self._now = None
-        self._pump = Pump(self, wake, renewal=self._lasts / _RENEWALS)
+        self._pump = Pump(self, wake, renewal=min(self._lasts / _RENEWALS, _LONGEST_RENEWAL))
 
     @contextmanager
     def at_once(self) -> Iterator[None]:

@@ -21,7 +21,7 @@ from crawlproject.frontier.redis.forgetting import forget_if_alone
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.names import is_dead, worker_name
-from crawlproject.frontier.redis.scripts import Scripts
+from crawlproject.frontier.redis.scripts import Scripts, scripts_of
 from crawlproject.frontier.redis.seeding import Seeding
 
 if TYPE_CHECKING:
@@ -54,7 +54,10 @@ def open_shared(
     for warning in check(client):
         logger.warning(warning)
     crawl = crawl_id(settings, crawler.spider.name if crawler.spider else "", crawler)
-    scripts = scripts_of(client, crawl, settings.getint("FRONTIER_SHARDS"))
+    shards = settings.getint("FRONTIER_SHARDS") or len(servers_of(client))
+    # Of a crawl that is there, they stay as they are.
+    client.hsetnx(f"{prefix_of(crawl)}meta", "shards", shards)
+    scripts = scripts_of(client, crawl)
     logger.info("The crawl %r is shared, at %s", crawl, address_of(client))
     if settings.getbool("SCHEDULER_FLUSH_ON_START"):
         forget_if_alone(scripts)
@@ -91,16 +94,6 @@ def crawl_id(settings: BaseSettings, spider: str, crawler: Crawler | None = None
         return spider
     digest = blake2b("\n".join(sorted(seeds)).encode("utf-8", "replace"), digest_size=5)
     return f"{spider}-{digest.hexdigest()}"
-
-
-def scripts_of(client: Redis, crawl: str, shards: int = 0) -> Scripts:
-    """A crawl in Redis; ``shards`` is for one that is new, 0: as many as a cluster has nodes."""
-    key = f"{prefix_of(crawl)}meta"
-    known = client.hget(key, "shards")
-    if known is None:
-        client.hsetnx(key, "shards", shards or len(servers_of(client)))
-        known = client.hget(key, "shards")
-    return Scripts(client, crawl, int(known) if known and known.isdigit() else 1)
 
 
 def is_fed(settings: BaseSettings) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import NoScriptError
 
-from crawlproject.frontier.redis.keys import prefixes_of, shard_of
+from crawlproject.frontier.redis.keys import prefix_of, prefixes_of, shard_of, shard_of_host
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,8 +72,14 @@ class Scripts:
             answers.append(self.client.execute_command(command, f"{prefix}{key}", *words))
         return answers
 
+    def at(self, host: str, key: str) -> str:
+        """A key, with its prefix, in the shard of a host."""
+        return f"{self.prefixes[shard_of_host(host, self.shards)]}{key}"
+
     def full(self, key: str) -> str:
-        """A key with its prefix."""
+        """A key with its prefix, unless it has one."""
+        if key.startswith("crawl:"):
+            return key
         return f"{self.prefixes[shard_of(key, self.shards)]}{key}"
 
     def ask_all(self, commands: Iterable[Command], *, as_one: bool = False) -> list[Any]:
@@ -90,6 +96,12 @@ class Scripts:
             name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
             for name, value in self.ask("HGETALL", key).items()
         }
+
+
+def scripts_of(client: Redis, crawl: str) -> Scripts:
+    """Those of a crawl that is there, in as many shards as it has."""
+    shards: Any = client.hget(f"{prefix_of(crawl)}meta", "shards")
+    return Scripts(client, crawl, int(shards) if shards and shards.isdigit() else 1)
 
 
 @cache

@@ -224,7 +224,7 @@ class Session:
             self._version,
             self._notes,
             stop.decode("utf-8", "replace"),
-            _counts(census, leased),
+            counts_from(census, leased),
             is_idle == b"1" and not inbox,
             inbox,
             leased,
@@ -308,7 +308,7 @@ def _number(text: bytes) -> float:
         return 0.0
 
 
-def _counts(census: bytes, leased: int) -> Counts:
+def counts_from(census: bytes, leased: int) -> Counts:
     counted = Census()
     try:
         counted.restore(json.loads(census or b"{}"))

@@ -38,6 +38,10 @@ if is_new and redis.call('ZCARD', P .. 'workers') == 0 then
     redis.call('HSET', P .. 'meta', 'ends_at', written(now + tonumber(time_limit)))
   end
 end
+if is_new then
+  -- So onlookers can tell how long a worker was silent.
+  redis.call('HSET', P .. 'meta', 'lasts', lasts)
+end
 local is_lost = not is_new and not redis.call('ZSCORE', P .. 'workers', worker)
 redis.call('ZADD', P .. 'workers', written(now + lasts), worker)
 if may_commit and redis.call('EXISTS', P .. 'committer') == 0 then
