@@ -6,6 +6,7 @@ about 20 bytes a URL. Whatever is no block of ours is ``Malformed``.
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import zstandard
@@ -36,7 +37,15 @@ _TYPES: tuple[tuple[type, ...], ...] = (
 )
 _DEFAULTS: tuple[Any, ...] = ("", 0, 0, 0, 0, 0, None, None, 0, None, 0, None, None, None)
 
-_compressor = zstandard.ZstdCompressor(level=3)
+
+class _Compressing(threading.local):
+    """One for each thread: the event loop and the committer compress at the same time."""
+
+    def __init__(self) -> None:
+        self.compressor = zstandard.ZstdCompressor(level=3)
+
+
+_compressing = _Compressing()
 
 
 class Malformed(ValueError):
@@ -92,7 +101,7 @@ def full(row: Row) -> Row:
 
 def packed(value: Any) -> bytes:
     """Any JSON value, compressed, with the version of its form."""
-    return _compressor.compress(to_text([VERSION, value]).encode())
+    return _compressing.compressor.compress(to_text([VERSION, value]).encode())
 
 
 def unpacked(data: bytes) -> Any:
