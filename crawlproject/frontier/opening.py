@@ -51,6 +51,9 @@ def open_frontier(crawler: Crawler) -> Frontier:
 
 def check_crawl_directory(settings: BaseSettings) -> None:
     """Raise BadCrawlDirectory for a JOBDIR that can't be used, before anything is set up."""
+    if is_shared(settings):
+        # Nothing is kept there.
+        return
     if settings["JOBDIR"] is not None and not str(settings["JOBDIR"]).strip():
         raise BadCrawlDirectory("JOBDIR is empty: name a directory, as in -s JOBDIR=crawls/example")
     if settings["JOBDIR"]:

@@ -181,7 +181,7 @@ class Session:
             bool(is_lost),
             version.decode("utf-8", "replace"),
             stop.decode("utf-8", "replace"),
-            _counts(census, leased),
+            counts_from(census, leased)[0],
             is_idle == b"1" and not inbox,
             inbox,
             leased,
@@ -255,18 +255,21 @@ def _number(text: bytes) -> float:
         return 0.0
 
 
-def _counts(census: bytes, leased: int) -> Counts:
+def counts_from(census: bytes, leased: int) -> tuple[Counts, int]:
+    """What the committer has counted last, where workers have ``leased`` URLs; and the smallest
+    depth at which a URL is open.
+    """
     counted = Census()
     try:
         counted.restore(json.loads(census or b"{}"))
     except (ValueError, TypeError, AttributeError):
         # The committer writes it again with its next batch.
-        return Counts()
+        return Counts(), 0
     counts = counted.counts()
     # What the committer calls leased was answered, and waits for its turn.
     counts.leased += leased
     counts.queued = max(0, counts.queued - leased)
-    return counts
+    return counts, counted.floor()
 
 
 def item_from(item: bytes, learned: bytes) -> Item:
