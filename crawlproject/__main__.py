@@ -1,4 +1,4 @@
-"""``python -m crawlproject``, and ``python -m crawlproject cluster``: see ``commands/launch.py``."""
+"""``python -m crawlproject [cluster]``: see ``commands/launch.py``."""
 
 from __future__ import annotations
 

@@ -21,6 +21,8 @@ class Fleet(NamedTuple):
     workers: Workers
     # The Redis that they share.
     client: Redis
+    # Whether it is theirs alone.
+    is_own: bool
     # Where what they know stays, as the user calls it; None: nowhere.
     place: str | None = None
 

@@ -11,7 +11,7 @@ import logging
 import sys
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from redis.exceptions import RedisError
 from scrapy.core.scheduler import BaseScheduler
@@ -34,6 +34,8 @@ from crawlproject.monitoring.progress import AboveTheLine
 from crawlproject.records import PAGE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from crawlproject.cluster.whole import Look
     from crawlproject.cluster.workers import End, Workers
     from crawlproject.frontier.base import Frontier
+
+T = TypeVar("T")
 
 # Seconds between two looks at the crawl.
 _INTERVAL = 0.25
@@ -54,12 +58,15 @@ class Overseer(BaseScheduler):
         scripts: Scripts,
         whole: Whole,
         *,
+        is_own: bool,
         is_kept: bool,
     ) -> None:
         self._crawler = crawler
         self._workers = workers
         self._scripts = scripts
         self._whole = whole
+        # Whether the Redis is this crawl's alone.
+        self._is_own = is_own
         self._is_kept = is_kept
         self._looks = create_looping_call(self._look)
         self._is_looking = False
@@ -71,7 +78,7 @@ class Overseer(BaseScheduler):
     def from_crawler(cls, crawler: Crawler) -> Overseer:
         settings = crawler.settings
         assert crawler.spider is not None
-        workers, client, _ = fleet_of(crawler)
+        workers, client, is_own, _ = fleet_of(crawler)
         scripts = Scripts(client, prefix_of(crawl_id(settings, crawler.spider.name, crawler)))
         whole = Whole(scripts, host_function(settings))
         if settings.getbool("SCHEDULER_FLUSH_ON_START"):
@@ -83,6 +90,7 @@ class Overseer(BaseScheduler):
             workers,
             scripts,
             whole,
+            is_own=is_own,
             is_kept=settings.getbool("SCHEDULER_PERSIST"),
         )
 
@@ -92,8 +100,8 @@ class Overseer(BaseScheduler):
         self._loop = asyncio.get_running_loop()
         self._find_earlier()
         self._all_ended = asyncio.Event()
-        self._workers.hear = partial(self._loop.call_soon_threadsafe, _show)
-        self._workers.told = partial(self._loop.call_soon_threadsafe, self._ended)
+        self._workers.hear = partial(self._soon, _show)
+        self._workers.told = partial(self._soon, self._ended)
         self._workers.start()
         self._looks.start(_INTERVAL, now=True)
 
@@ -127,6 +135,9 @@ class Overseer(BaseScheduler):
     def _find_earlier(self) -> None:
         """What is there already, before workers add to it."""
         whole = self._whole
+        if self._is_own:
+            # Who is left there was killed, with its supervisor.
+            whole.dismiss_all()
         whole.first = whole.last = whole.look()
         if whole.first.pages or whole.first.counts.open:
             whole.read_from(whole.copy())
@@ -134,6 +145,11 @@ class Overseer(BaseScheduler):
             self._crawler.stats.set_value("frontier/resumed_pages", pages)
 
     # --- workers
+
+    def _soon(self, call: Callable[[T], None], value: T) -> None:
+        """Have the event loop call; it may have ended, by a second Ctrl-C."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(call, value)
 
     def _ended(self, end: End) -> None:
         if not self._workers.alive and self._all_ended is not None:
@@ -155,6 +171,8 @@ class Overseer(BaseScheduler):
 
     async def _judge(self, end: End) -> None:
         """Has the crawl lost a worker, or has it ended?"""
+        with suppress(RedisError):
+            await asyncio.to_thread(self._whole.dismiss, end.process)
         if await self._is_complete():
             return
         await asyncio.sleep(PAUSE)

@@ -40,7 +40,7 @@ def supervise(settings: BaseSettings, redis_url: str) -> None:
 
     extensions = settings.getdict("EXTENSIONS")
     for theirs, own in _EXCHANGED.items():
-        order = getattr(ours, "EXTENSIONS")[theirs]
+        order = ours.EXTENSIONS[theirs]
         for key in [key for key in extensions if load_object(key) is load_object(theirs)]:
             order = extensions.pop(key)
         # Named, so that nobody puts it back.

@@ -17,6 +17,7 @@ from crawlproject.frontier.base import SPENDING, Counts
 from crawlproject.frontier.database import connect, connect_to_memory
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redis.mirror import Mirror
+from crawlproject.frontier.redis.opening import worker_prefix
 from crawlproject.frontier.redis.session import counts_from
 
 if TYPE_CHECKING:
@@ -57,15 +58,27 @@ class Whole:
         workers, inbox, (census, idle) = self._scripts.ask_all(
             [("ZRANGE", "workers", 0, -1), ("LLEN", "inbox"), ("HMGET", "meta", "census", "idle")]
         )
-        leased = sum(
-            self._scripts.ask_all(("HLEN", f"l:{worker.decode()}") for worker in workers)
-        )
+        leased = sum(self._scripts.ask_all(("HLEN", f"l:{worker.decode()}") for worker in workers))
         counted, depth = counts_from(census or b"", leased)
         return Look(
             counted,
             max(depth, self.last.depth),
             idle == b"1" and not inbox and not leased,
         )
+
+    def dismiss(self, process: int) -> None:
+        """End the sessions of a process that is dead: what it had goes to others now, and not when
+        their time is up. From any thread.
+        """
+        prefix = worker_prefix(process).encode()
+        for worker in self._scripts.ask("ZRANGE", "workers", 0, -1):
+            if worker.startswith(prefix):
+                self._scripts.run("leave", (worker, ""))
+
+    def dismiss_all(self) -> None:
+        """End all sessions: nobody is alive."""
+        for worker in self._scripts.ask("ZRANGE", "workers", 0, -1):
+            self._scripts.run("leave", (worker, ""))
 
     def copy(self) -> Path:
         """Copy all of it, from any thread: the folder with the copy."""

@@ -32,6 +32,7 @@ class End(NamedTuple):
     """How a worker has ended."""
 
     number: int
+    process: int
     # As a shell has it: below 0, the signal.
     status: int
     complaint: str
@@ -126,7 +127,7 @@ class Workers:
         assert process.stdin is not None
         process.stdin.close()
         self._alive.pop(number, None)
-        self.told(End(number, status, "; ".join(complaints)))
+        self.told(End(number, process.pid, status, "; ".join(complaints)))
 
 
 def _signal_name(number: int) -> str:

@@ -5,7 +5,6 @@ Its options, outputs and exit status are those of ``scrapy crawl``.
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 from contextlib import ExitStack
@@ -21,6 +20,8 @@ from crawlproject.errors import BadArgument, BadInput, BadOutput
 from crawlproject.frontier import frontier_of
 
 if TYPE_CHECKING:
+    import argparse
+
     from scrapy.crawler import Crawler
 
 # More processes than that are a mistake.
@@ -90,8 +91,10 @@ class Command(crawl.Command):
 
         settings = crawler.settings
         jobdir: str | None = settings["JOBDIR"]
-        if is_shared(settings):
-            url, place = settings["REDIS_URL"], shown(settings["REDIS_URL"])
+        is_own = not is_shared(settings)
+        if not is_own:
+            url = settings["REDIS_URL"]
+            place: str | None = shown(url)
         else:
             url = stack.enter_context(own_server(None if jobdir is None else Path(jobdir)))
             place = jobdir
@@ -105,7 +108,7 @@ class Command(crawl.Command):
         workers = Workers(worker_options(spider, opts, settings), count)
         # Whatever happens, nobody is left behind.
         stack.callback(workers.kill)
-        use_fleet(crawler, Fleet(workers, client, place))
+        use_fleet(crawler, Fleet(workers, client, is_own, place))
 
     def exit_status(self, crawler: Crawler, bootstrap_failed: bool) -> int:
         if crawler._stats is not None and crawler.stats.get_value("finish_reason") is None:

@@ -185,9 +185,7 @@ def _less_garbage_collection() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _exit_status(
-    crawler: Crawler, bootstrap_failed: bool, complain: Callable[[str], None]
-) -> int:
+def _exit_status(crawler: Crawler, bootstrap_failed: bool, complain: Callable[[str], None]) -> int:
     stats: dict[str, Any] = {} if crawler._stats is None else crawler.stats.get_stats()
     if bootstrap_failed:
         return 1

@@ -88,6 +88,10 @@ def crawl_id(settings: BaseSettings, spider: str, crawler: Crawler | None = None
 
 
 def _worker_name() -> str:
-    """Nobody else's, and one by which the machine is found."""
+    return f"{worker_prefix(os.getpid())}{token_hex(3)}"
+
+
+def worker_prefix(process: int) -> str:
+    """How the name of a process' session begins: so the machine is found, and nobody else."""
     host = "".join(letter for letter in socket.gethostname() if letter.isalnum() or letter in "-.")
-    return f"{host[:32]}-{os.getpid()}-{token_hex(3)}"
+    return f"{host[:32]}-{process}-"
