@@ -6,10 +6,12 @@ worker ended are kept until it is clear whether its end matters.
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -107,6 +109,7 @@ class Workers:
             text=True,
             encoding="utf-8",
             errors="replace",
+            env=_environment(),
             # Ctrl-C is for the supervisor, which passes it on.
             start_new_session=True,
         )
@@ -128,6 +131,13 @@ class Workers:
         process.stdin.close()
         self._alive.pop(number, None)
         self.told(End(number, process.pid, status, "; ".join(complaints)))
+
+
+def _environment() -> dict[str, str]:
+    """Ours, in which the package is found: Scrapy may have found it by a scrapy.cfg."""
+    package = str(Path(__file__).parent.parent.parent)
+    found = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(found)}
 
 
 def _signal_name(number: int) -> str:

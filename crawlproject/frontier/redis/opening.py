@@ -2,6 +2,7 @@
 
 Settings read: ``REDIS_*`` and ``SCHEDULER_*`` as scrapy-redis has them, ``FRONTIER_CRAWL_ID``,
 ``FRONTIER_LEASE_SECONDS``, and what a crawl directory's frontier reads.
+Stats: ``frontier/redis_round_trips``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from hashlib import blake2b
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
 
 from crawlproject.frontier.redis.connection import address_of, check, connect
 from crawlproject.frontier.redis.forgetting import forget_if_alone
@@ -35,8 +38,9 @@ logger = logging.getLogger(__name__)
 
 # Seconds of work at a host that a worker has with it.
 _AHEAD = 4.0
-# URLs that a worker has with it, for each that it may have in flight.
-_ROOM = 2
+# URLs that a worker has with it, for each that it may have in flight, those among them. It asks
+# for more when it has half of them, so that each time it gets many, and never waits for them.
+_ROOM = 4
 
 
 def open_shared(
@@ -69,6 +73,12 @@ def open_shared(
         asks_robots=settings.getbool("ROBOTSTXT_OBEY"),
         is_kept=settings.getbool("SCHEDULER_PERSIST"),
         **options,
+    )
+    # Not weakly: nobody else holds it.
+    crawler.signals.connect(
+        lambda: crawler.stats.set_value("frontier/redis_round_trips", scripts.calls),
+        signals.spider_closed,
+        weak=False,
     )
     folder = Path(tempfile.mkdtemp(prefix="crawl-"))
     frontier.folder = folder
