@@ -23,6 +23,7 @@ ROOMS = (
     "spiders",
     "monitoring",
     "demo",
+    "cluster",
     "commands",
     "api",
 )

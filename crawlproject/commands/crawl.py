@@ -16,6 +16,7 @@ import gc
 import os
 import sys
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -46,12 +47,12 @@ from crawlproject.spiders.values import log_level
 from crawlproject.wiring import Wiring
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
-_STDOUT = ("-", "stdout:")
+STDOUT = ("-", "stdout:")
 # Ctrl-C, or ``scrapy stop``: what was not fetched may be fetched later.
 _ON_PURPOSE = ("shutdown", "stopped")
 
@@ -103,20 +104,32 @@ class Command(crawl.Command):
             self.settings.set("ASYNCIO_EVENT_LOOP", "uvloop.Loop", priority="cmdline")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        assert self.crawler_process is not None
         try:
-            check_options(args[1:])
-            check_components(self.crawler_process.settings)
-            crawler = self._create_crawler(self._spider_class(args))
-            self._check(crawler, opts.spargs)
+            crawler = self.checked_crawler(args, opts)
         except BadInput as error:
-            complain(str(error))
+            complain(str(error), self.name)
             self.exitcode = 2
             return
+        self.crawl(crawler, opts)
+
+    def checked_crawler(self, args: list[str], opts: argparse.Namespace) -> Crawler:
+        """Raises BadInput."""
+        assert self.crawler_process is not None
+        check_options(args[1:])
+        check_components(self.crawler_process.settings)
+        crawler = self._create_crawler(self._spider_class(args))
+        self._check(crawler, opts.spargs)
+        return crawler
+
+    def crawl(self, crawler: Crawler, opts: argparse.Namespace) -> None:
+        assert self.crawler_process is not None
         with less_garbage_collection():
             self.crawler_process.crawl(crawler, **opts.spargs)
             self.crawler_process.start()
-        self.exitcode = _exit_status(crawler, self.crawler_process.bootstrap_failed)
+        self.exitcode = self.exit_status(crawler, self.crawler_process.bootstrap_failed)
+
+    def exit_status(self, crawler: Crawler, bootstrap_failed: bool) -> int:
+        return _exit_status(crawler, bootstrap_failed, partial(complain, command=self.name))
 
     def _take_appended(self, opts: argparse.Namespace) -> list[str]:
         """The outputs of ``-o``, and standard output, which can't be replaced."""
@@ -125,9 +138,9 @@ class Command(crawl.Command):
             check_appended(uri)
         replaced = [with_format(uri) for uri in opts.overwrite_output or ()]
         opts.output = None
-        opts.overwrite_output = [uri for uri in replaced if not uri.startswith(_STDOUT)] or None
+        opts.overwrite_output = [uri for uri in replaced if not uri.startswith(STDOUT)] or None
         appended = [with_format(uri) for uri in appended]
-        return appended + [uri for uri in replaced if uri.startswith(_STDOUT)]
+        return appended + [uri for uri in replaced if uri.startswith(STDOUT)]
 
     def _add_appended(self, uris: list[str]) -> None:
         """Scrapy takes ``-o`` or ``-O``; a log of pages and a fresh report go well together."""
@@ -173,12 +186,12 @@ def less_garbage_collection() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:
+def _exit_status(crawler: Crawler, bootstrap_failed: bool, complain: Callable[[str], None]) -> int:
     stats: dict[str, Any] = {} if crawler._stats is None else crawler.stats.get_stats()
     if bootstrap_failed:
         return 1
     if "finish_reason" not in stats:
-        return _cut_short(crawler, stats)
+        return cut_short(bool(stats.get("downloader/request_count")), crawler.settings["JOBDIR"])
     if problem := _storage_problem(crawler):
         goes_on = (
             "; the same command goes on from what is there" if crawler.settings["JOBDIR"] else ""
@@ -204,13 +217,12 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool) -> int:
     return 0
 
 
-def _cut_short(crawler: Crawler, stats: dict[str, Any]) -> int:
-    """A second Ctrl-C, or one before anything had begun."""
-    if not stats.get("downloader/request_count"):
+def cut_short(has_begun: bool, place: str | None) -> int:
+    """A second Ctrl-C, or one before anything had begun. ``place`` has what was fetched."""
+    if not has_begun:
         print("Stopped before the first request: nothing was written.", file=sys.stderr)
         return 0
-    jobdir = crawler.settings["JOBDIR"]
-    kept = f"is in {jobdir}: the same command goes on" if jobdir else "is lost (no JOBDIR)"
+    kept = f"is in {place}: the same command goes on" if place else "is lost (no JOBDIR)"
     print(
         f"Stopped at once: no output was written. What was fetched {kept}.",
         file=sys.stderr,
@@ -236,7 +248,7 @@ def _storage_problem(crawler: Crawler) -> str | None:
 
 def output_problem(uri: str, problem: str) -> str:
     """Why an output is not there, in words."""
-    if not uri.startswith(_STDOUT):
+    if not uri.startswith(STDOUT):
         return f"can't write {uri!r}: {problem}"
     if problem == os.strerror(errno.EPIPE):
         return "standard output was closed before all was written"

@@ -16,6 +16,8 @@ class State:
     pages_per_second: float = 0.0
     depth: int = 0
     elapsed_seconds: float = 0.0
+    # How many processes share the crawl; 0: it is not shared.
+    workers: int = 0
     # What the crawl does instead of crawling: 'stopping', 'writing files'.
     phase: str | None = None
 
@@ -31,6 +33,8 @@ def render(state: State, width: int = 80, *, ascii_only: bool = False) -> str:
         f"depth {state.depth}",
         _clock(state.elapsed_seconds),
     ]
+    if state.workers:
+        parts.append(_plural(state.workers, "worker"))
     if state.phase is not None:
         # In front, where a narrow terminal shows it too.
         parts.insert(0, state.phase + ellipsis)

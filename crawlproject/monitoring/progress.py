@@ -86,10 +86,7 @@ class Progress:
         if isinstance(sys.stderr, FileProxy):
             # Another crawl of this process draws already, and two lines would tear.
             return
-        self._started_at = self._clock()
-        # From the start, or the first line would say 0.0 pages/s beside the pages that there are.
-        self._speed.update(self._started_at, 0)
-        self._failed_before = self._counts().failed
+        self.begin()
         self._live = Live(
             get_renderable=lambda: self._line,
             console=self._console,
@@ -108,6 +105,12 @@ class Progress:
         self._loop = create_looping_call(self.draw)
         # Not now: the engine calls itself running only after this signal.
         self._loop.start(REFRESH_SECONDS, now=False)
+
+    def begin(self) -> None:
+        self._started_at = self._clock()
+        # From the start, or the first line would say 0.0 pages/s beside the pages that there are.
+        self._speed.update(self._started_at, 0)
+        self._failed_before = self._counts().failed
 
     def spider_closed(self) -> None:
         # The feeds are written next, maybe for seconds, in which nothing is drawn.

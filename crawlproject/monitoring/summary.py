@@ -40,6 +40,9 @@ PLAIN_WIDTH = 100
 
 
 class Summary:
+    # Whether the pages are other processes', too, so that they are counted at the end.
+    is_shared = False
+
     def __init__(self, crawler: Crawler, limits: Limits) -> None:
         self._crawler = crawler
         self._limits = limits
@@ -130,8 +133,8 @@ class Summary:
             ending.earlier = earlier_from(stats)
             # What could not be kept, as on a full disk, is not there for the next run.
             is_less = frontier.failure is not None and ending.directory is not None
-            if ending.earlier is not None or is_less:
-                ending.tally = _tally_of_all(frontier)
+            if ending.earlier is not None or is_less or self.is_shared:
+                ending.tally = tally_of_all(frontier)
                 ending.broken = list(ending.tally.first_broken)
             ending.counts = frontier.counts()
             ending.depths = frontier.depths()
@@ -179,7 +182,7 @@ def earlier_from(stats: StatsCollector) -> Earlier | None:
     )
 
 
-def _tally_of_all(frontier: Frontier) -> Tally:
+def tally_of_all(frontier: Frontier) -> Tally:
     """The pages of all runs."""
     tally = Tally()
     for kind, record in frontier.read().pages(with_links=False):

@@ -106,8 +106,9 @@ class Desk:
         return len(self._items)
 
     @property
-    def in_flight(self) -> int:
-        return sum(self.gate.host(name).in_flight for name in self._slots)
+    def at_hand(self) -> int:
+        """URLs that are here, those that were taken from here among them."""
+        return len(self._items) + len(self.out)
 
     def has_news(self) -> bool:
         return bool(self._messages or self._ended or self._released or self._new_robots)
@@ -117,11 +118,11 @@ class Desk:
         return not (self._messages or self._ended or self._released or self._items or self.out)
 
     def is_low(self) -> bool:
-        """Whether there may be too little to do soon."""
-        return 2 * self.queued < self._room
+        """Whether there may be too little to do soon: then it is worth to ask for more."""
+        return 2 * self.at_hand < self._room
 
     def wanted(self) -> int:
-        return max(0, self._room - self.queued - self.in_flight)
+        return max(0, self._room - self.at_hand)
 
     # --- an exchange
 

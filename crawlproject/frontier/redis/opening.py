@@ -2,6 +2,7 @@
 
 Settings read: ``REDIS_*`` and ``SCHEDULER_*`` as scrapy-redis has them, ``FRONTIER_CRAWL_ID``,
 ``FRONTIER_LEASE_SECONDS``, and what a crawl directory's frontier reads.
+Stats: ``frontier/redis_round_trips``.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
+
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.redis.connection import address_of, check, connect, servers_of
+from crawlproject.frontier.redis.ending import bury
 from crawlproject.frontier.redis.feeding import Feed
 from crawlproject.frontier.redis.forgetting import forget_if_alone
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.keys import prefix_of
-from crawlproject.frontier.redis.names import is_dead, worker_name
+from crawlproject.frontier.redis.names import worker_name
 from crawlproject.frontier.redis.scripts import Scripts, scripts_of
 from crawlproject.frontier.redis.seeding import Seeding
 
@@ -37,8 +41,9 @@ logger = logging.getLogger(__name__)
 
 # Seconds of work at a host that a worker has with it.
 _AHEAD = 4.0
-# URLs that a worker has with it, for each that it may have in flight.
-_ROOM = 2
+# URLs that a worker has with it, for each that it may have in flight, those among them. It asks
+# for more when it has half of them, so that each time it gets many, and never waits for them.
+_ROOM = 4
 
 
 def open_shared(
@@ -54,14 +59,11 @@ def open_shared(
     for warning in check(client):
         logger.warning(warning)
     crawl = crawl_id(settings, crawler.spider.name if crawler.spider else "", crawler)
-    shards = settings.getint("FRONTIER_SHARDS") or len(servers_of(client))
-    # Of a crawl that is there, they stay as they are.
-    client.hsetnx(f"{prefix_of(crawl)}meta", "shards", shards)
-    scripts = scripts_of(client, crawl)
+    scripts = shared_scripts(client, crawl, settings)
     logger.info("The crawl %r is shared, at %s", crawl, address_of(client))
     if settings.getbool("SCHEDULER_FLUSH_ON_START"):
         forget_if_alone(scripts)
-    _bury(scripts)
+    bury(scripts)
     frontier = RedisFrontier(
         scripts,
         worker_name(),
@@ -79,6 +81,12 @@ def open_shared(
         is_kept=settings.getbool("SCHEDULER_PERSIST"),
         **options,
     )
+    # Not weakly: nobody else holds it.
+    crawler.signals.connect(
+        lambda: crawler.stats.set_value("frontier/redis_round_trips", scripts.calls),
+        signals.spider_closed,
+        weak=False,
+    )
     folder = Path(tempfile.mkdtemp(prefix="crawl-"))
     frontier.folder = folder
     weakref.finalize(frontier, shutil.rmtree, folder, ignore_errors=True)
@@ -94,6 +102,14 @@ def crawl_id(settings: BaseSettings, spider: str, crawler: Crawler | None = None
         return spider
     digest = blake2b("\n".join(sorted(seeds)).encode("utf-8", "replace"), digest_size=5)
     return f"{spider}-{digest.hexdigest()}"
+
+
+def shared_scripts(client: Redis, crawl: str, settings: BaseSettings) -> Scripts:
+    """Those of a crawl, be it there or new."""
+    shards = settings.getint("FRONTIER_SHARDS") or len(servers_of(client))
+    # Of a crawl that is there, they stay as they are.
+    client.hsetnx(f"{prefix_of(crawl)}meta", "shards", shards)
+    return scripts_of(client, crawl)
 
 
 def is_fed(settings: BaseSettings) -> bool:
@@ -120,12 +136,3 @@ def check_shared(settings: BaseSettings) -> None:
     check(connect(settings))
     if settings["JOBDIR"]:
         logger.warning("JOBDIR is not used: the crawl is kept in Redis")
-
-
-def _bury(scripts: Scripts) -> None:
-    """End the sessions of workers that were killed on this machine."""
-    for member in scripts.ask("ZRANGE", "workers", 0, -1):
-        name = member.decode("utf-8", "replace")
-        if is_dead(name):
-            for shard in range(scripts.shards):
-                scripts.run("leave", (name, ""), shard=shard)

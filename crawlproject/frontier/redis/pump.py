@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Seconds until something new is told, when there is little of it.
-_SOON = 0.05
+# Seconds until something new is told: by who has nothing else to do, and by who has.
+_SOON, _LATER = 0.02, 0.1
 # Answers that are told at once.
-_MANY = 16
+_MANY = 32
 # Seconds until Redis is asked again for URLs that were not there, at first and at most; and
 # when it can't be reached.
 _FIRST_BREAK, _LONGEST_BREAK = 0.02, 0.5
@@ -72,7 +72,10 @@ class Pump:
 
     def has_news(self) -> None:
         """There is something to tell."""
-        self.poke(0 if self._desk.backlog >= _MANY else _SOON)
+        if self._desk.backlog >= _MANY:
+            self.poke(0)
+        else:
+            self.poke(_SOON if self._desk.is_low() else _LATER)
 
     def is_low(self) -> None:
         """URLs were taken: there may be few left."""
@@ -173,7 +176,7 @@ class Pump:
                 return
         # There may be more to take now, and to commit.
         self._is_starved = False
-        self.poke(0)
+        self.poke(0 if self._desk.is_low() else _LATER)
 
     # --- the end
 

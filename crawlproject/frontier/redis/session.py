@@ -309,17 +309,23 @@ def _number(text: bytes) -> float:
 
 
 def counts_from(census: bytes, leased: int) -> Counts:
+    """What the committer has counted last, where workers have ``leased`` URLs."""
+    return census_from(census, leased)[0]
+
+
+def census_from(census: bytes, leased: int) -> tuple[Counts, int]:
+    """The same, and the smallest depth at which a URL is open."""
     counted = Census()
     try:
         counted.restore(json.loads(census or b"{}"))
     except (ValueError, TypeError, AttributeError):
         # The committer writes it again with its next batch.
-        return Counts()
+        return Counts(), 0
     counts = counted.counts()
     # What the committer calls leased was answered, and waits for its turn.
     counts.leased += leased
     counts.queued = max(0, counts.queued - leased)
-    return counts
+    return counts, counted.floor()
 
 
 def item_from(item: bytes, learned: bytes) -> Item:

@@ -45,13 +45,23 @@ if TYPE_CHECKING:
 _OFFERS = 1000
 
 
-class _Everything:
-    """A screen that lets all pass: Redis is asked about what is not in memory."""
+# Fingerprints that are known not to be there, at most.
+_ABSENT = 100_000
 
-    def add(self, fingerprint: int) -> None: ...
+
+class _Absence:
+    """A screen that stops what Redis was asked about, and had not: only the committer adds to it,
+    so that stays true until it does. All else may be there.
+    """
+
+    def __init__(self) -> None:
+        self.marks: set[int] = set()
+
+    def add(self, fingerprint: int) -> None:
+        self.marks.discard(fingerprint)
 
     def may_have(self, fingerprint: int) -> bool:
-        return True
+        return fingerprint not in self.marks
 
 
 class RedisStore(Entries):
@@ -68,7 +78,8 @@ class RedisStore(Entries):
         self.aside = Aside(scripts)
         self._meta = self._scripts.hash("meta")
         self._notes = self._scripts.hash("notes")
-        super().__init__(_Everything(), json.loads(self._notes.get(ADDED_FIELDS, "[]")))
+        self._absence = _Absence()
+        super().__init__(self._absence, json.loads(self._notes.get(ADDED_FIELDS, "[]")))
         self._last_id = int(self._meta.get("last_id", 0))
         self._shelf = Shelf(scripts, self.aside, self._last_id)
         self._index = Index(scripts, int(self._meta.get("buckets", 1)))
@@ -105,7 +116,11 @@ class RedisStore(Entries):
     # --- entries
 
     def _find(self, marks: dict[int, str]) -> list[Entry]:
-        ids = [number for number in self._index.find(marks) if number]
+        found = dict(zip(marks, self._index.find(marks), strict=True))
+        if len(self._absence.marks) > _ABSENT:
+            self._absence.marks.clear()
+        self._absence.marks.update(mark for mark, number in found.items() if not number)
+        ids = [number for number in found.values() if number]
         self._shelf.load(ids)
         return [entry for number in ids if (entry := self._shelf.entry(number)) is not None]
 
