@@ -406,9 +406,7 @@ class RedisStore(Entries):
                 continue
             # One that could be taken before may have an answer by now, which waits in the inbox.
             is_new = (
-                number in self._done
-                or number in self._left
-                or not self._shelf.is_offered(number)
+                number in self._done or number in self._left or not self._shelf.is_offered(number)
             )
             host = self._host_of(entry.url)
             limits = self._limits(host)
