@@ -201,10 +201,11 @@ class Desk:
         host.insisted = max(host.insisted, grant.insisted)
         if not host.in_flight:
             host.throttled, host.failures = grant.throttled, grant.failures
-        host.ready_at = max(host.ready_at, now + grant.ready_in)
         self.robots |= grant.robots
         self._origins.setdefault(grant.host, set()).update(grant.robots)
         self.gate.allow(grant.host, grant.slots)
+        # Also for what is here already.
+        self.gate.hold(grant.host, now + grant.ready_in)
         for number, item in grant.items.items():
             if number in known:
                 continue

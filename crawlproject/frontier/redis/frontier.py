@@ -310,7 +310,7 @@ class RedisFrontier(Turns):
     @guarded(None)
     def take(self, now: float) -> Lease | None:
         if self._pump is not None:
-            taken = None if now > self._sure_until else self._gate.take(now)
+            taken = self._gate.take(now) if self._is_sure(now) else None
             self._pump.is_low()
         else:
             taken = self._take_at_once(now)
@@ -332,6 +332,10 @@ class RedisFrontier(Turns):
             verdict=item.verdict,
             request=item.request,
         )
+
+    def _is_sure(self, now: float) -> bool:
+        """Whether a request that starts now ends before the session does."""
+        return self._pump is None or now <= self._sure_until
 
     def _take_at_once(self, now: float) -> tuple[Host, tuple[int, Item]] | None:
         self._now = now
@@ -400,6 +404,8 @@ class RedisFrontier(Turns):
 
     @guarded(0.0)
     def enter(self, host: str, now: float) -> float:
+        if not self._is_sure(now):
+            return _BREAK
         if not self.desk.has_slot(host):
             self.desk.claim(host, now)
             if self._pump is not None:

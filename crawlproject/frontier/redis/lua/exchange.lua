@@ -182,11 +182,14 @@ for _ = 1, number() do
   local ready_in, delay, cap = argument(), argument(), number()
   local insisted, throttled, failures, requests = number(), argument(), argument(), number()
   local is_idle, urls, slots = argument() == '1', number(), number()
+  local granted = #grants
   local key = P .. 'h:' .. host
   local before = tonumber(redis.call('HGET', kept_hosts, host)) or 0
   -- A session that was lost has none.
   kept = math.min(kept, before)
-  insisted = math.max(insisted, tonumber(redis.call('HGET', key, 'insisted')) or 0)
+  local asked_for = tonumber(redis.call('HGET', key, 'insisted')) or 0
+  local is_slower = asked_for > insisted
+  insisted = math.max(insisted, asked_for)
   redis.call(
     'HSET', key, 'delay', delay, 'cap', cap, 'insisted', tostring(insisted),
     'throttled', throttled, 'failures', failures
@@ -218,6 +221,13 @@ for _ = 1, number() do
     -- Its answer says so: no grant, no slots.
     free_slots(host, kept, ready_at)
     kept = 0
+  end
+  if kept > 0 and #grants == granted then
+    -- Another worker has learned that the host needs time.
+    local known = tonumber(redis.call('HGET', key, 'ready_at')) or NEVER
+    if is_slower or known > math.max(ready_at, now) then
+      grant(host, kept, 0)
+    end
   end
   if kept > 0 then
     redis.call('HSET', kept_hosts, host, kept)
