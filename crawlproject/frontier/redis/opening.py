@@ -23,7 +23,7 @@ from crawlproject.frontier.redis.ending import bury
 from crawlproject.frontier.redis.feeding import Feed
 from crawlproject.frontier.redis.forgetting import forget_if_alone
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.keys import prefix_of
+from crawlproject.frontier.redis.keys import VERSION, prefix_of
 from crawlproject.frontier.redis.names import worker_name
 from crawlproject.frontier.redis.scripts import Scripts, scripts_of
 from crawlproject.frontier.redis.seeding import Seeding
@@ -107,8 +107,10 @@ def crawl_id(settings: BaseSettings, spider: str, crawler: Crawler | None = None
 def shared_scripts(client: Redis, crawl: str, settings: BaseSettings) -> Scripts:
     """Those of a crawl, be it there or new."""
     shards = settings.getint("FRONTIER_SHARDS") or len(servers_of(client))
+    key = f"{prefix_of(crawl)}meta"
     # Of a crawl that is there, they stay as they are.
-    client.hsetnx(f"{prefix_of(crawl)}meta", "shards", shards)
+    client.hsetnx(key, "shards", shards)
+    client.hsetnx(key, "version", VERSION)
     return scripts_of(client, crawl)
 
 

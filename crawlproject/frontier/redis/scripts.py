@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import NoScriptError
 
-from crawlproject.frontier.redis.keys import prefix_of, prefixes_of, shard_of, shard_of_host
+from crawlproject.errors import BadRedis
+from crawlproject.frontier.redis.keys import (
+    VERSION,
+    prefix_of,
+    prefixes_of,
+    shard_of,
+    shard_of_host,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -99,8 +106,19 @@ class Scripts:
 
 
 def scripts_of(client: Redis, crawl: str) -> Scripts:
-    """Those of a crawl that is there, in as many shards as it has."""
-    shards: Any = client.hget(f"{prefix_of(crawl)}meta", "shards")
+    """Those of a crawl that is there, in as many shards as it has. Raises BadRedis for one that
+    another version of ours has made.
+    """
+    shards: Any
+    version: Any
+    shards, version = client.hmget(f"{prefix_of(crawl)}meta", "shards", "version")
+    if version is not None and version != str(VERSION).encode():
+        found = version.decode(errors="replace")
+        raise BadRedis(
+            f"the crawl {crawl!r} has format {found!r}, and this version of crawlproject has "
+            f"format {VERSION}: go on with the version that made it, or name "
+            "another crawl by FRONTIER_CRAWL_ID; it was not touched"
+        )
     return Scripts(client, crawl, int(shards) if shards and shards.isdigit() else 1)
 
 
