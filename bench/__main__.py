@@ -6,7 +6,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from bench import crawl, duplicates, frontier, links, polite
+from bench import cluster, crawl, duplicates, frontier, links, polite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,6 +17,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], int]] = {
     "frontier": frontier.main,
     "polite": polite.main,
     "duplicates": duplicates.main,
+    "cluster": cluster.main,
 }
 DEFAULT = "crawl"
 

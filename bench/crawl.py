@@ -48,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
-        _check_writable(options.output)
+        check_writable(options.output)
     except OSError as error:
         print(f"bench crawl: error: --output: {error}", file=sys.stderr)
         return 2
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if report.differences else 0
 
 
-def _check_writable(path: Path) -> None:
+def check_writable(path: Path) -> None:
     """Minutes later would be too late to say that the figures cannot be written."""
     is_new = not path.exists()
     with path.open("a", encoding="utf-8"):

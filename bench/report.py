@@ -106,12 +106,12 @@ class Report:
             table.add_row(
                 name,
                 f"{result.pages:,}",
-                _figure(result.cost.wall_seconds, 2),
-                _figure(result.pages_per_second, 0),
-                _figure(result.cost.cpu_seconds, 2),
-                _figure(result.cpu_ms_a_page, 2),
-                _figure(result.pages_per_cpu_second, 0),
-                _figure(result.cost.peak_rss_mb, 0),
+                figure(result.cost.wall_seconds, 2),
+                figure(result.pages_per_second, 0),
+                figure(result.cost.cpu_seconds, 2),
+                figure(result.cpu_ms_a_page, 2),
+                figure(result.pages_per_cpu_second, 0),
+                figure(result.cost.peak_rss_mb, 0),
             )
         console.print(table)
         start_up = ", ".join(
@@ -122,8 +122,8 @@ class Report:
         if self.served.note:
             console.print(f"Served by {self.served.server}, {self.served.note}.", markup=False)
         for name, times in self.ratios.items():
-            console.print(f"{name} / stock: {_figure(times, 1)} × pages per CPU-second")
-        console.print(f"with start-up: {_figure(self.ratio_with_start_up, 1)} ×")
+            console.print(f"{name} / stock: {figure(times, 1)} × pages per CPU-second")
+        console.print(f"with start-up: {figure(self.ratio_with_start_up, 1)} ×")
         steps = ", ".join(f"{name} {cost:.3f}" for name, cost in self.steps.items())
         console.print(f"CPU ms a page, of ours: {steps}; the rest is fetch, frontier, outputs.")
         for difference in self.differences:
@@ -136,7 +136,7 @@ class Report:
         )
 
 
-def _figure(value: float | None, digits: int) -> str:
+def figure(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:,.{digits}f}"
 
 

@@ -1,0 +1,96 @@
+"""``bench cluster``: our crawl on a shared Redis, by one worker and by two, and scrapy-redis'.
+
+All crawl the site of ``bench crawl``, in turns; each figure is the best of its runs. Start-up is
+measured by crawling one page, and left out of the rates. Workers, Redis and the server of the site
+share the machine's processors, so what each of them used is told beside: two workers are twice
+as fast as one only where the others leave two processors to them. Bytes in Redis are those that
+its memory grows by, for pages of the crawl, and for URLs alone in a frontier without pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench import cluster_stock
+from bench.cluster_bytes import measure_bytes
+from bench.cluster_ours import measure
+from bench.cluster_report import ClusterReport
+from bench.crawl import check_writable
+from bench.measure import CrawlFailed
+from bench.options import OneLineParser, count
+from bench.server import NoServer, serve
+from bench.site import Site
+from crawlproject.errors import BadRedis
+from crawlproject.frontier.redis.binary import Server
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_WORKERS = (1, 2)
+# As ``scripts/cluster`` has it, so that what is written to disk counts.
+_MEMORY = {"maxmemory": 8 * 1024**3}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = OneLineParser(prog="bench cluster", description=__doc__, allow_abbrev=False)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--pages", type=count, default=4000, help="of the site (%(default)s)")
+    parser.add_argument("--repeat", type=count, default=3, help="runs of each (%(default)s)")
+    parser.add_argument(
+        "--urls", type=count, default=100_000, help="whose bytes are measured (%(default)s)"
+    )
+    parser.add_argument(
+        "--server", choices=("auto", "nginx", "python"), default="auto", help="(%(default)s)"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=Path("bench.json"), help="all figures (./%(default)s)"
+    )
+    return parser
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        check_writable(options.output)
+    except OSError as error:
+        print(f"bench cluster: error: --output: {error}", file=sys.stderr)
+        return 2
+    try:
+        report = _compare(options)
+    except (CrawlFailed, NoServer, BadRedis) as error:
+        print(f"bench cluster: error: {error}", file=sys.stderr)
+        return 1
+    options.output.write_text(report.as_json(), encoding="utf-8")
+    report.show()
+    return 1 if report.differences else 0
+
+
+def _compare(options: argparse.Namespace) -> ClusterReport:
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        site, root = Site(options.pages), folder / "site"
+        root.mkdir()
+        _say(f"writing a site of {options.pages} pages")
+        site.write(root)
+        with serve(root, folder / "server", options.server) as served:
+            _say(f"served by {served.server}" + (f" ({served.note})" if served.note else ""))
+            with Server(is_socket=True, options=_MEMORY) as server:
+                fleets = measure(
+                    site, served, server, folder, _WORKERS, repeat=options.repeat, say=_say
+                )
+                _say("scrapy-redis: one worker")
+                stock = cluster_stock.measure(
+                    site, served.url, server.url, folder / "stock", options.repeat
+                )
+        with Server(is_socket=True, options=_MEMORY) as server:
+            _say(f"bytes in Redis of {options.urls} URLs")
+            sizes = measure_bytes(server.url, options.urls)
+    return ClusterReport(options.pages, options.repeat, served, fleets, stock, sizes)
+
+
+def _say(what: str) -> None:
+    print(f"bench: {what} …", file=sys.stderr, flush=True)
