@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from redis import Redis
 from scrapy.cmdline import execute
 
 from crawlproject.frontier import clock
 from crawlproject.frontier.base import Candidate
 from crawlproject.frontier.database import connect
 from crawlproject.frontier.hosts import HostLimits
+from crawlproject.frontier.redis.connection import connect as connect_to_redis
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.scripts import Scripts
@@ -96,7 +96,10 @@ class SharedCrawl(Crawl):
 
     def _open(self, folder: Path, **options: Any) -> Frontier:
         return RedisFrontier(
-            Scripts(Redis.from_url(self._address, protocol=2), prefix_of(self._crawl)),
+            Scripts(
+                connect_to_redis(project_settings({"REDIS_URL": self._address})),
+                prefix_of(self._crawl),
+            ),
             "worker",
             host_of=host_of,
             limits=lambda host: HostLimits(0, 9),

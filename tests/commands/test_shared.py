@@ -24,6 +24,8 @@ from tests.commands.inquiring import SITE, Crawl, SharedCrawl, ask, url
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from crawlproject.frontier.redis.binary import Server
+
     CapFd = pytest.CaptureFixture[str]
 
 CALENDAR = Budget(
@@ -189,6 +191,22 @@ def test_the_state_of_a_fleet_is_shown(capfd: CapFd, redis_url: str) -> None:
     assert "1 value in Redis was not ours; the last 1 are in 'aside'." in text
     assert "lost: what it had goes to others" in text
     assert "commits, heard" in text
+
+
+def test_a_cluster_will_do(capfd: CapFd, redis_cluster: list[Server]) -> None:
+    for number, server in enumerate(redis_cluster):
+        fill(SharedCrawl(server.url, crawl=f"crawl{number}", **OPTIONS)).close()
+    address = redis_cluster[0].url
+    assert "has several crawls: give one of crawl0 (" in ask(capfd, "frontier", address).err
+    for number in range(3):
+        which = ("--crawl", f"crawl{number}")
+        values = json.loads(ask(capfd, "frontier", address, "--json", *which).out)
+        assert values["urls"]["total"] > 9
+        assert 1000 < values["bytes"] < values["fleet"]["redis_bytes"]
+        assert ask(capfd, "why", address, url("/new"), *which).status == 0
+        assert ask(capfd, "duplicates", address, *which).status == 0
+        assert ask(capfd, "forget", address, *which).status == 0
+    assert "there is no crawl in redis://" in ask(capfd, "frontier", address).err
 
 
 def contents(client: Any) -> dict[bytes, str]:
