@@ -20,6 +20,7 @@ from crawlproject.exports.formats import complete_feeds
 from crawlproject.exports.outputs import check_outputs
 from crawlproject.frontier import overview, use_frontier
 from crawlproject.frontier.reading import Reader
+from crawlproject.frontier.redis.address import check_address
 from crawlproject.frontier.source import source_of
 from crawlproject.monitoring.ending import plural
 
@@ -81,6 +82,8 @@ class Command(crawl.Command):
 
     def _where(self, args: list[str], redis: str | None) -> str:
         assert self.settings is not None
+        if redis is not None:
+            check_address("--redis", redis)
         for arg in args[0 if redis else 1 :]:
             raise BadInput(f"unknown argument {arg!r}; give {_SYNTAX}")
         where = redis or (args[0] if args else source_in(self.settings))

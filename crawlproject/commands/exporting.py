@@ -34,11 +34,16 @@ _COMPONENTS = ("EXTENSIONS", "DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "IT
 
 class ExportSpider(Spider):
     name = "export"
+    # Whether the end was reached, and so all was written.
+    is_closed = False
 
     async def start(self) -> AsyncIterator[Any]:
         # A generator, of nothing.
         return
         yield
+
+    def closed(self, reason: str) -> None:
+        self.is_closed = True
 
 
 class NothingToFetch(BaseScheduler):
@@ -110,12 +115,11 @@ def check_bodies(feeds: Mapping[Any, Any], database: sqlite3.Connection, uri: st
 
 def problems(crawler: Crawler) -> list[str]:
     """Why outputs were not written."""
-    stats: dict[str, Any] = {} if crawler._stats is None else crawler.stats.get_stats()
-    if "finish_reason" not in stats:
+    if not getattr(crawler.spider, "is_closed", False):
         return ["stopped before all was written"]
     feeds = crawler.get_extension(Feeds)
     if feeds is not None and feeds.failures:
         return [output_problem(uri, problem) for uri, problem in feeds.failures.items()]
-    if any(key.startswith("feedexport/failed_count/") for key in stats):
+    if any(key.startswith("feedexport/failed_count/") for key in crawler.stats.get_stats()):
         return ["an output could not be stored: the log says which"]
     return []

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from crawlproject.commands.crawl import complain
 from crawlproject.errors import BadArgument, BadInput
-from crawlproject.frontier.redis.address import is_address
+from crawlproject.frontier.redis.address import check_address, is_address
 from crawlproject.frontier.source import source_of
 from crawlproject.records import json_encoder
 
@@ -97,7 +97,11 @@ class Inquiry(ABC):
                 raise BadInput(f"unknown option {arg!r}; {hint}")
         if len(args) > len(names) + (redis is None):
             raise BadInput(f"unknown argument {args[-1]!r}; give {self.syntax()}")
+        if redis is not None:
+            check_address("--redis", redis)
         where = redis or source_in(self.settings)
+        if len(args) == len(names) == 1 and not where and is_address(args[0]):
+            raise BadArgument(names[0], f"missing: give {self.syntax()}")
         if where and len(args) == len(names):
             args = [*args, where]
         elif len(args) == 2 and is_address(args[0]):

@@ -46,6 +46,11 @@ def is_address(text: str) -> bool:
     return bool(separator) and scheme.lower() in _SCHEMES
 
 
+def check_address(name: str, address: str) -> None:
+    """Raise BadArgument for what is no address of a Redis; ``name`` is that of the argument."""
+    _url(name, address)
+
+
 def checked_settings(settings: BaseSettings) -> BaseSettings:
     """What scrapy-redis is to read. Raises BadArgument."""
     params = _params(settings)
