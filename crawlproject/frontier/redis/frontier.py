@@ -27,6 +27,7 @@ from crawlproject.frontier.redis.committer import Committer, Unusable
 from crawlproject.frontier.redis.desk import Desk
 from crawlproject.frontier.redis.forgetting import forget
 from crawlproject.frontier.redis.mirror import Mirror
+from crawlproject.frontier.redis.patience import patiently
 from crawlproject.frontier.redis.pump import Pump
 from crawlproject.frontier.redis.session import Session, learned_text
 from crawlproject.frontier.redis.store import RedisStore
@@ -99,13 +100,13 @@ class RedisFrontier(Turns):
         self._judged: dict[str, None] = {}
         self._pump: Pump | None = None
         # What was read last, and after how many commits.
-        self._copy: tuple[int, Reader] | None = None
+        self._copy: tuple[bytes | None, Reader] | None = None
         self._lasts = lasts
         # Whether what is in Redis stays there when the crawl is complete.
         self._is_kept = is_kept
         # Until when it is sure that the session lasts.
         self._sure_until = float("-inf")
-        self._reply = self._exchange()
+        self._reply = patiently(self._exchange)
         self._settle()
 
     # --- with Redis, at once
@@ -159,9 +160,9 @@ class RedisFrontier(Turns):
         self.desk.absorb(reply, self._moment())
         # A request takes half of the session's time at most, so it ends within it.
         self._sure_until = told_at + self._lasts / 2
-        if reply.version != self._version:
-            self._version = reply.version
-            self._notes = self._scripts.hash("notes")
+        self._version = reply.version
+        if reply.notes is not None:
+            self._notes = reply.notes
         if self._committer is not None and self._committer.term != reply.term:
             self._committer = None
 
@@ -170,6 +171,9 @@ class RedisFrontier(Turns):
         if self._pump is not None:
             self._pump.has_news()
             return
+        patiently(self._settle_now)
+
+    def _settle_now(self) -> None:
         self._exchange()
         while (term := self._reply.term) and self.has_to_commit():
             self.commit_some(term)
@@ -431,11 +435,12 @@ class RedisFrontier(Turns):
         if self._pump is not None:
             self._pump.stop()
             self._pump = None
-        if self.failure is None:
-            # Of a host that was given back nobody has to wait.
-            self.desk.waive()
-            self._settle()
+        # What is not told then, others do again when the session's time is up.
         with suppress(RedisError):
+            if self.failure is None:
+                # Of a host that was given back nobody has to wait.
+                self.desk.waive()
+                self._settle()
             left = self.session.leave(self._now)
             if not left and not self._is_kept and self._reply.is_complete:
                 forget(self._scripts.client, self._scripts.prefix)
@@ -452,10 +457,13 @@ class RedisFrontier(Turns):
         with self.at_once():
             self._settle()
             self._wait_for_committer()
-            commits = int(self._scripts.ask("HGET", "meta", "commits") or 0)
-            if self._copy is None or self._copy[0] != commits:
-                self._copy = commits, self._copied()
-            return self._copy[1]
+            return patiently(self._read)
+
+    def _read(self) -> Reader:
+        commits = self._scripts.ask("HGET", "meta", "commits")
+        if self._copy is None or self._copy[0] != commits:
+            self._copy = commits, self._copied()
+        return self._copy[1]
 
     def _wait_for_committer(self) -> None:
         """What was told is known only when the committer, another worker, has got to it."""

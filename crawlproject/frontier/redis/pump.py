@@ -122,7 +122,11 @@ class Pump:
         given = sum(len(grant.items) for grant in reply.grants)
         self._is_starved = given < report.wanted
         self._break = _FIRST_BREAK if given else min(2 * self._break, _LONGEST_BREAK)
-        self._frontier.absorb(reply, told_at)
+        try:
+            self._frontier.absorb(reply, told_at)
+        except Exception as error:
+            # Nobody would ever ask again.
+            self._trouble(error)
 
     def _plan(self) -> None:
         """When the next exchange is due."""

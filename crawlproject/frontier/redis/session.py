@@ -105,6 +105,8 @@ class Reply(NamedTuple):
     grants: list[Grant]
     # URLs that were given out, but with a value that is not ours.
     broken: list[int]
+    # If they have changed.
+    notes: dict[str, str] | None
 
 
 class Session:
@@ -130,6 +132,8 @@ class Session:
         self._asks_robots = asks_robots
         self._is_new = True
         self._broken: list[int] = []
+        # Of the notes that were read last.
+        self._version = ""
 
     def exchange(
         self, report: Report, now: float | None = None, *, may_commit: bool = True
@@ -176,6 +180,10 @@ class Session:
         now = float(moment)
         self._broken = []
         version, stop, census, is_idle, inbox, leased, committer, workers = crawl
+        notes = None
+        if version.decode("utf-8", "replace") != self._version:
+            notes = self._scripts.hash("notes")
+            self._version = version.decode("utf-8", "replace")
         term = committer.decode("utf-8", "replace")
         return Reply(
             bool(is_lost),
@@ -190,6 +198,7 @@ class Session:
             float(next_at) - now if next_at else None,
             [self._grant(grant, now) for grant in grants],
             self._broken,
+            notes,
         )
 
     def _grant(self, grant: list[Any], now: float) -> Grant:
