@@ -75,6 +75,8 @@ def _begin(
     frontier: Frontier, scope: Scope, seeds: list[str], text: str, stats: StatsCollector
 ) -> None:
     counts = frontier.counts()
+    # Others may work at it: what is complete only later is no crawl of before.
+    was_complete = frontier.exhausted()
     earlier = frontier.recall(_SCOPE)
     for host in frontier.read().texts(WIDENED):
         scope.widen(host)
@@ -93,7 +95,7 @@ def _begin(
     if earlier is not None and admitted:
         stats.set_value("frontier/seeds_joined", admitted)
         logger.info("%d new seeds join", admitted)
-    if earlier is not None and frontier.exhausted():
+    if earlier is not None and was_complete and frontier.exhausted():
         retried = frontier.retry(failed=not counts.done)
         logger.info("%d URLs that could not be had before are tried again", retried)
         if retried:

@@ -29,7 +29,7 @@ from crawlproject.frontier.redis.forgetting import forget
 from crawlproject.frontier.redis.mirror import Mirror
 from crawlproject.frontier.redis.patience import patiently
 from crawlproject.frontier.redis.pump import Pump
-from crawlproject.frontier.redis.session import Session, learned_text
+from crawlproject.frontier.redis.session import Gone, Session, learned_text
 from crawlproject.frontier.redis.store import RedisStore
 from crawlproject.frontier.turns import Turns
 
@@ -96,7 +96,6 @@ class RedisFrontier(Turns):
         # The ids of leases.
         self._ids: dict[str, int] = {}
         self._notes: dict[str, str] = {}
-        self._version: str | None = None
         self._judged: dict[str, None] = {}
         self._pump: Pump | None = None
         # What was read last, and after how many commits.
@@ -148,19 +147,18 @@ class RedisFrontier(Turns):
         except RedisError:
             self.desk.put_back(report, self._moment())
             raise
+        except Gone as error:
+            self.fail(str(error))
+            raise
         self.absorb(reply, moment)
         return reply
 
     def absorb(self, reply: Reply, told_at: float) -> None:
         """Take in what an exchange has brought that began at a time."""
-        if self._version and not reply.version:
-            self.fail("the crawl is gone from Redis: was it started again without its data?")
-            return
         self._reply = reply
         self.desk.absorb(reply, self._moment())
         # A request takes half of the session's time at most, so it ends within it.
         self._sure_until = told_at + self._lasts / 2
-        self._version = reply.version
         if reply.notes is not None:
             self._notes = reply.notes
         if self._committer is not None and self._committer.term != reply.term:
@@ -429,14 +427,15 @@ class RedisFrontier(Turns):
         self._settle()
 
     def fail(self, problem: str) -> None:
-        self.failure = problem
+        # The first one is the reason of all others.
+        self.failure = self.failure or problem
 
     def close(self) -> None:
         if self._pump is not None:
             self._pump.stop()
             self._pump = None
         # What is not told then, others do again when the session's time is up.
-        with suppress(RedisError):
+        with suppress(RedisError, Gone):
             if self.failure is None:
                 # Of a host that was given back nobody has to wait.
                 self.desk.waive()
@@ -453,11 +452,16 @@ class RedisFrontier(Turns):
         return self.read().facts(url)
 
     def read(self) -> Reader:
-        """A copy of the crawl, as it is now."""
+        """A copy of the crawl, as it is now; an empty one if there is none any more."""
         with self.at_once():
-            self._settle()
-            self._wait_for_committer()
-            return patiently(self._read)
+            found = self._read_now()
+        return Reader(connect_to_memory()) if found is None else found
+
+    @guarded(None)
+    def _read_now(self) -> Reader:
+        self._settle()
+        self._wait_for_committer()
+        return patiently(self._read)
 
     def _read(self) -> Reader:
         commits = self._scripts.ask("HGET", "meta", "commits")

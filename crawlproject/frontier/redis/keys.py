@@ -4,7 +4,7 @@ The braces make one hash slot of them, so that a script may use them together.
 
 | key | type | what |
 |---|---|---|
-| ``meta`` | hash | ``last_id``, ``buckets``, ``census``, ``idle``, ``notes``, ``stop`` … |
+| ``meta`` | hash | ``birth``, ``last_id``, ``buckets``, ``census``, ``idle``, ``stop`` … |
 | ``notes`` | hash | what the crawl remembers of itself: seeds, scope |
 | ``workers`` | sorted set | sessions, by when they end unless they are renewed |
 | ``hungry`` | sorted set | sessions that wanted more than there was, and when |

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from redis.exceptions import RedisError
 
 from crawlproject.frontier import clock
+from crawlproject.frontier.redis.session import Gone
 from crawlproject.frontier.redis.trouble import trouble_of
 
 if TYPE_CHECKING:
@@ -144,7 +145,8 @@ class Pump:
         words = trouble_of(error) if isinstance(error, RedisError) else None
         if words is None:
             logger.debug("An exchange failed", exc_info=error)
-            self._frontier.fail(f"{type(error).__name__}: {error}")
+            is_told = isinstance(error, Gone)
+            self._frontier.fail(str(error) if is_told else f"{type(error).__name__}: {error}")
             return
         if not self._pause:
             logger.warning("Redis can't be used, so the crawl waits for it: %s", words)

@@ -109,6 +109,10 @@ class Reply(NamedTuple):
     notes: dict[str, str] | None
 
 
+class Gone(Exception):
+    """The crawl has been removed from Redis, or there is another one in its place."""
+
+
 class Session:
     """``lasts`` seconds until it ends unless it is renewed; ``ahead`` seconds before its time a
     host may be given to this worker.
@@ -134,13 +138,16 @@ class Session:
         self._broken: list[int] = []
         # Of the notes that were read last.
         self._version = ""
+        # What tells this crawl from another one in the same place.
+        self._birth = b""
 
     def exchange(
         self, report: Report, now: float | None = None, *, may_commit: bool = True
     ) -> Reply:
-        """``now`` is Redis' time unless it is given."""
+        """``now`` is Redis' time unless it is given. Raises ``Gone``."""
         words: list[Word] = [
             self.worker,
+            self._birth,
             "" if now is None else _written(now),
             self._lasts,
             int(self._is_new),
@@ -167,6 +174,8 @@ class Session:
             ),
         ]
         reply = self._scripts.run("exchange", words)
+        if reply is None:
+            raise Gone("the crawl is gone from Redis: was it started again without its data?")
         self._is_new = False
         return self._read(reply)
 
@@ -179,7 +188,7 @@ class Session:
         moment, is_lost, crawl, next_at, grants = reply
         now = float(moment)
         self._broken = []
-        version, stop, census, is_idle, inbox, leased, committer, workers = crawl
+        version, stop, census, is_idle, inbox, leased, committer, workers, self._birth = crawl
         notes = None
         if version.decode("utf-8", "replace") != self._version:
             notes = self._scripts.hash("notes")

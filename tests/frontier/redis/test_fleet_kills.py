@@ -29,8 +29,16 @@ if TYPE_CHECKING:
 SLOWER: dict[str, Any] = {**SPEC, "random_delay": [0.02, 0.15]}
 IN_FLIGHT = 4
 # A session ends soon: it lasts twice as long as a request may take.
-SHORT = ("-s", "FRONTIER_LEASE_SECONDS=2", "-s", "DOWNLOAD_TIMEOUT=1", "-a", "concurrency=8",
-"-a", f"workers={IN_FLIGHT}")
+SHORT = (
+    "-s",
+    "FRONTIER_LEASE_SECONDS=2",
+    "-s",
+    "DOWNLOAD_TIMEOUT=1",
+    "-a",
+    "concurrency=8",
+    "-a",
+    f"workers={IN_FLIGHT}",
+)
 
 
 def committer_of(server: Server, fleet: Fleet) -> Worker | None:

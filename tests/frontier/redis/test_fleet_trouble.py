@@ -20,11 +20,19 @@ if TYPE_CHECKING:
 
     SiteFactory = Callable[..., Site]
 
-SLOWER: dict[str, Any] = {**SPEC, "random_delay": [0.02, 0.15]}
+SLOWER: dict[str, Any] = {**SPEC, "random_delay": [0.05, 0.25]}
 # A session lasts for two seconds, and is sure for one.
 LASTS = 2.0
-SHORT = ("-s", f"FRONTIER_LEASE_SECONDS={LASTS}", "-s", "DOWNLOAD_TIMEOUT=1", "-a", "concurrency=8",
-"-a", "workers=4")
+SHORT = (
+    "-s",
+    f"FRONTIER_LEASE_SECONDS={LASTS}",
+    "-s",
+    "DOWNLOAD_TIMEOUT=1",
+    "-a",
+    "concurrency=8",
+    "-a",
+    "workers=4",
+)
 WAITS = "Redis can't be used, so the crawl waits for it"
 GOES_ON = "Redis can be used again: the crawl goes on"
 
@@ -45,6 +53,7 @@ def test_an_outage_pauses_the_workers_and_nothing_is_lost(
     options = ("-a", f"seed={server.url()}", *SHORT)
     with Server(tmp_path / "redis") as redis, Fleet(tmp_path, redis.url, *options) as fleet:
         fleet.start(2)
+        fleet.until_joined(2)
         fleet.until(lambda: len(set(server.paths())) >= 20)
         redis.kill()
         gone_at = time.monotonic()
@@ -68,6 +77,7 @@ def test_a_short_restart_is_hardly_noticed(site: SiteFactory, tmp_path: Path) ->
     options = ("-a", f"seed={server.url()}")
     with Server(tmp_path / "redis") as redis, Fleet(tmp_path, redis.url, *options) as fleet:
         fleet.start(2)
+        fleet.until_joined(2)
         fleet.until(lambda: len(set(server.paths())) >= 20)
         redis.kill()
         redis.start()
@@ -82,6 +92,7 @@ def test_a_redis_that_comes_back_empty_ends_the_crawl(site: SiteFactory, tmp_pat
     options = ("-a", f"seed={server.url()}")
     with Server(tmp_path / "redis") as redis, Fleet(tmp_path, redis.url, *options) as fleet:
         fleet.start(2)
+        fleet.until_joined(2)
         fleet.until(lambda: len(set(server.paths())) >= 20)
         with connected(redis) as client:
             client.flushall()
@@ -103,6 +114,7 @@ def test_a_full_redis_pauses_the_workers_until_it_has_room(
         connected(redis) as client,
     ):
         fleet.start(2)
+        fleet.until_joined(2)
         fleet.until(lambda: len(set(server.paths())) >= 20)
         client.config_set("maxmemory", "1mb")
         fleet.until(lambda: all("it is full" in worker.errors() for worker in fleet.workers))
@@ -123,7 +135,7 @@ def test_answers_of_redis_that_are_lost_lose_and_double_nothing(
         Fleet(tmp_path, way.url, "-a", f"seed={server.url()}") as fleet,
     ):
         fleet.start(2)
-        fleet.until(lambda: len(set(server.paths())) >= 1)
+        fleet.until_joined(2)
         # To the end: also when outputs are written.
         way.chance = 0.05
         assert fleet.finish() == [0, 0], fleet.errors()

@@ -2,7 +2,7 @@
 --
 -- KEYS     the prefix of the crawl's keys
 -- ARGV    , in this order (a list is its length, and then its members):
---   worker, now ('': Redis' clock), seconds until the session ends, is_new, may_commit,
+--   worker, the crawl's birth ('': it is not known yet), now ('': Redis' clock), seconds until the session ends, is_new, may_commit,
 --   URLs wanted, how many seconds before its time a host may be given out, asks_robots;
 --   the number of the first message, list of messages for the committer;
 --   list of ended leases: id, answer;
@@ -11,11 +11,12 @@
 --   list of hosts: name, slots kept, seconds until it may be asked, delay, cap, insisted,
 --     throttled, failures, further requests, is_idle, URLs wanted, slots wanted;
 --   list of robots: host, origin, what is known.
--- returns  now, is_lost, crawl (see below), next time, list of grants.
+-- returns  now, is_lost, crawl (see below), next time, list of grants;
+--   nothing, and nothing was done, if it is another crawl than the one that was born then.
 --   A grant: host, slots, ready_at, insisted, throttled, failures, list of robots (origin, what
 --   is known), list of URLs (id, item, what was learned).
 
-local worker = argument()
+local worker, birth = argument(), argument()
 local now = clock(argument())
 local lasts = number()
 local is_new = argument() == '1'
@@ -23,6 +24,12 @@ local may_commit = argument() == '1'
 local wanted = number()
 local ahead = number()
 local asks_robots = argument() == '1'
+
+if birth == '' then
+  redis.call('HSETNX', P .. 'meta', 'birth', worker .. ' ' .. written(now))
+elseif redis.call('HGET', P .. 'meta', 'birth') ~= birth then
+  return false
+end
 
 -- Sessions that have ended.
 local late = redis.call('ZRANGEBYSCORE', P .. 'workers', '-inf', written(now), 'WITHSCORES')
@@ -306,8 +313,8 @@ for _, key in ipairs({'ready', 'due'}) do
 end
 
 -- The crawl: version of the notes, stop, census, is_idle, messages in the inbox, URLs leased,
--- the committer, workers.
-local meta = redis.call('HMGET', P .. 'meta', 'notes', 'stop', 'census', 'idle')
+-- the committer, workers, birth.
+local meta = redis.call('HMGET', P .. 'meta', 'notes', 'stop', 'census', 'idle', 'birth')
 local leased = 0
 for _, other in ipairs(redis.call('ZRANGE', P .. 'workers', 0, -1)) do
   leased = leased + redis.call('HLEN', P .. 'l:' .. other)
@@ -317,6 +324,7 @@ return {
   {
     meta[1] or '', meta[2] or '', meta[3] or '', meta[4] or '',
     redis.call('LLEN', P .. 'inbox'), leased, redis.call('GET', P .. 'committer') or '', workers,
+    meta[5],
   },
   next_at, grants,
 }
