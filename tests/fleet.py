@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Self
 
 from crawlproject.frontier.redis.keys import prefix_of
@@ -72,6 +72,7 @@ class Fleet:
 
     def __init__(self, folder: Path, redis_url: str, *options: str) -> None:
         self._folder = folder
+        self._redis_url = redis_url
         self._options = (
             *options,
             *("-s", f"REDIS_URL={redis_url}", "-s", f"FRONTIER_CRAWL_ID={CRAWL}"),
@@ -95,6 +96,13 @@ class Fleet:
         ]
         self.workers += new
         return new
+
+    def until_joined(self, workers: int) -> None:
+        """Wait until so many have a session."""
+        from redis import Redis
+
+        with closing(Redis.from_url(self._redis_url)) as client:
+            self.until(lambda: client.zcard(f"{PREFIX}workers") >= workers)
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait for something to happen while somebody works."""

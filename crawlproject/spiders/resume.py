@@ -75,6 +75,8 @@ def _begin(
     frontier: Frontier, scope: Scope, seeds: list[str], text: str, stats: StatsCollector
 ) -> None:
     counts = frontier.counts()
+    # Others may work at it: what is complete only later is no crawl of before.
+    was_complete = frontier.exhausted()
     earlier = frontier.recall(_SCOPE)
     frontier.follow(FED, scope.add_seed)
     frontier.follow(WIDENED, scope.widen)
@@ -99,7 +101,8 @@ def _begin(
     if earlier is not None and admitted:
         stats.set_value("frontier/seeds_joined", admitted)
         logger.info("%d new seeds join", admitted)
-    if earlier is not None and frontier.exhausted() and frontier.is_alone():
+    is_over = was_complete and frontier.exhausted()
+    if earlier is not None and is_over and frontier.is_alone():
         retried = frontier.retry(failed=not counts.done)
         logger.info("%d URLs that could not be had before are tried again", retried)
         if retried:

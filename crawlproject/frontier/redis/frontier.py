@@ -28,8 +28,9 @@ from crawlproject.frontier.redis.committer import Committer, Unusable
 from crawlproject.frontier.redis.desk import Desk
 from crawlproject.frontier.redis.forgetting import forget
 from crawlproject.frontier.redis.mirror import Mirror
+from crawlproject.frontier.redis.patience import patiently
 from crawlproject.frontier.redis.pump import Pump
-from crawlproject.frontier.redis.session import Session, learned_text
+from crawlproject.frontier.redis.session import Gone, Session, learned_text
 from crawlproject.frontier.redis.store import RedisStore
 from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.turns import Turns
@@ -106,11 +107,10 @@ class RedisFrontier(Turns):
         self._ids: dict[str, int] = {}
         self._notes: dict[str, str] = {}
         self._followers: dict[str, Callable[[str], object]] = {}
-        self._version: str | None = None
         self._judged: dict[str, None] = {}
         self._pump: Pump | None = None
         # What was read last, and after how many commits.
-        self._copy: tuple[int, Reader] | None = None
+        self._copy: tuple[bytes | None, Reader] | None = None
         self._lasts = lasts
         self._seeding = seeding
         # When it is looked for new seeds, and whether the crawl goes on without any.
@@ -120,7 +120,7 @@ class RedisFrontier(Turns):
         self._is_kept = is_kept
         # Until when it is sure that the session lasts.
         self._sure_until = float("-inf")
-        self._reply = self._exchange()
+        self._reply = patiently(self._exchange)
         self._settle()
 
     # --- with Redis, at once
@@ -167,20 +167,19 @@ class RedisFrontier(Turns):
         except RedisError:
             self.desk.put_back(report, self._moment())
             raise
+        except Gone as error:
+            self.fail(str(error))
+            raise
         self.absorb(reply, moment)
         return reply
 
     def absorb(self, reply: Reply, told_at: float) -> None:
         """Take in what an exchange has brought that began at a time."""
-        if self._version and not reply.version:
-            self.fail("the crawl is gone from Redis: was it started again without its data?")
-            return
         self._reply = reply
         self.desk.absorb(reply, self._moment())
         # A request takes half of the session's time at most, so it ends within it.
         self._sure_until = told_at + self._lasts / 2
-        if reply.version != self._version:
-            self._version = reply.version
+        if reply.notes is not None:
             self._notes = reply.notes
             for name in self._followers:
                 self._call_followers(name)
@@ -192,6 +191,9 @@ class RedisFrontier(Turns):
         if self._pump is not None:
             self._pump.has_news()
             return
+        patiently(self._settle_now)
+
+    def _settle_now(self) -> None:
         self._exchange()
         while self.desk.has_news():
             self._exchange()
@@ -481,17 +483,19 @@ class RedisFrontier(Turns):
         self._settle()
 
     def fail(self, problem: str) -> None:
-        self.failure = problem
+        # The first one is the reason of all others.
+        self.failure = self.failure or problem
 
     def close(self) -> None:
         if self._pump is not None:
             self._pump.stop()
             self._pump = None
-        if self.failure is None:
-            # Of a host that was given back nobody has to wait.
-            self.desk.waive()
-            self._settle()
-        with suppress(RedisError):
+        # What is not told then, others do again when the session's time is up.
+        with suppress(RedisError, Gone):
+            if self.failure is None:
+                # Of a host that was given back nobody has to wait.
+                self.desk.waive()
+                self._settle()
             left = self.session.leave(self._now)
             if not left and not self._is_kept and self._reply.is_complete:
                 forget(self._scripts)
@@ -504,14 +508,22 @@ class RedisFrontier(Turns):
         return self.read().facts(url)
 
     def read(self) -> Reader:
-        """A copy of the crawl, as it is now."""
+        """A copy of the crawl, as it is now; an empty one if there is none any more."""
         with self.at_once():
-            self._settle()
-            self._wait_for_committer()
-            commits = int(self._scripts.ask("HGET", "meta", "commits") or 0)
-            if self._copy is None or self._copy[0] != commits:
-                self._copy = commits, self._copied()
-            return self._copy[1]
+            found = self._read_now()
+        return Reader(connect_to_memory()) if found is None else found
+
+    @guarded(None)
+    def _read_now(self) -> Reader:
+        self._settle()
+        self._wait_for_committer()
+        return patiently(self._read)
+
+    def _read(self) -> Reader:
+        commits = self._scripts.ask("HGET", "meta", "commits")
+        if self._copy is None or self._copy[0] != commits:
+            self._copy = commits, self._copied()
+        return self._copy[1]
 
     def _wait_for_committer(self) -> None:
         """What was told is known only when the committer, another worker, has got to it."""

@@ -90,9 +90,6 @@ class Report:
 class Reply(NamedTuple):
     # The session had ended: what it had was given to others.
     is_lost: bool
-    # Of the notes, and what they say if that has changed.
-    version: str
-    notes: dict[str, str]
     # Why all are to stop, or nothing.
     stop: str
     counts: Counts
@@ -108,6 +105,12 @@ class Reply(NamedTuple):
     grants: list[Grant]
     # URLs that were given out, but with a value that is not ours.
     broken: list[int]
+    # If they have changed.
+    notes: dict[str, str] | None
+
+
+class Gone(Exception):
+    """The crawl has been removed from Redis, or there is another one in its place."""
 
 
 class Session:
@@ -137,13 +140,15 @@ class Session:
         # Shards that have not heard of it yet.
         self._new_in = set(range(scripts.shards))
         self._broken: list[int] = []
+        # Of the notes that were read last.
         self._version = ""
-        self._notes: dict[str, str] = {}
+        # What tells this crawl from another one in the same place, by shard.
+        self._births = [b""] * scripts.shards
 
     def exchange(
         self, report: Report, now: float | None = None, *, may_commit: bool = True
     ) -> Reply:
-        """``now`` is Redis' time unless it is given."""
+        """``now`` is Redis' time unless it is given. Raises ``Gone``."""
         replies = []
         wanted = report.wanted
         for shard in range(self._scripts.shards):
@@ -152,6 +157,9 @@ class Session:
                 *self._told(report, shard),
             ]
             reply = self._scripts.run("exchange", words, shard=shard)
+            if reply is None:
+                raise Gone("the crawl is gone from Redis: was it started again without its data?")
+            self._births[shard] = reply[2][-1]
             self._new_in.discard(shard)
             # What is more than it has is asked of the next one.
             wanted -= sum(len(grant[-1]) // 3 for grant in reply[-1])
@@ -162,6 +170,7 @@ class Session:
         self, now: float | None, shard: int, *, may_commit: bool, wanted: int
     ) -> Iterator[Word]:
         yield self.worker
+        yield self._births[shard]
         yield "" if now is None else _written(now)
         yield self._lasts
         yield self._time_limit if shard in self._new_in else ""
@@ -212,17 +221,16 @@ class Session:
                 later = float(next_at) - now
                 next_in = later if next_in is None else min(next_in, later)
         # What speaks of the whole crawl is in the first shard.
-        version, stop, census, is_idle, _, _, committer, workers = replies[0][2]
+        version, stop, census, is_idle, _, _, committer, workers, _ = replies[0][2]
         inbox = sum(reply[2][4] for reply in replies)
         leased = sum(reply[2][5] for reply in replies)
         term = committer.decode("utf-8", "replace")
+        notes = None
         if (now_at := version.decode("utf-8", "replace")) != self._version:
+            notes = self._scripts.hash("notes")
             self._version = now_at
-            self._notes = self._scripts.hash("notes")
         return Reply(
             any(reply[1] for reply in replies),
-            self._version,
-            self._notes,
             stop.decode("utf-8", "replace"),
             counts_from(census, leased),
             is_idle == b"1" and not inbox,
@@ -233,6 +241,7 @@ class Session:
             next_in,
             grants,
             self._broken,
+            notes,
         )
 
     def _grant(self, grant: list[Any], now: float) -> Grant:

@@ -29,14 +29,22 @@ if TYPE_CHECKING:
 SLOWER: dict[str, Any] = {**SPEC, "random_delay": [0.02, 0.15]}
 IN_FLIGHT = 4
 # A session ends soon: it lasts twice as long as a request may take.
-SHORT = ("-s", "FRONTIER_LEASE_SECONDS=2", "-s", "DOWNLOAD_TIMEOUT=1", "-a", "concurrency=8")
-SHORT += ("-a", f"workers={IN_FLIGHT}")
+SHORT = (
+    "-s",
+    "FRONTIER_LEASE_SECONDS=2",
+    "-s",
+    "DOWNLOAD_TIMEOUT=1",
+    "-a",
+    "concurrency=8",
+    "-a",
+    f"workers={IN_FLIGHT}",
+)
 
 
 def committer_of(server: Server, fleet: Fleet) -> Worker | None:
     """Who may commit, if that is known now. A worker's name has its process's number."""
     with connected(server) as client:
-        name = (client.get(f"{PREFIX}committer") or b"").decode()
+        name = str(client.get(f"{PREFIX}committer"))
     found = [one for one in fleet.workers if f"-{one.pid}-" in name and not one.has_ended()]
     return found[0] if found else None
 

@@ -94,8 +94,8 @@ def test_a_host_that_asks_for_time_gets_it_from_all(
     }
     server = site(spec, all_loopback=True)
     options = ("-a", f"seed={server.url()}", "-a", f"delay={delay}")
-    options += ("-a", f"concurrency={concurrency}", "-a", "workers=8")
-    with Fleet(tmp_path, redis_url, *options) as fleet:
+    more = ("-a", f"concurrency={concurrency}", "-a", "workers=8")
+    with Fleet(tmp_path, redis_url, *options, *more) as fleet:
         fleet.start(3)
         assert fleet.finish() == [0, 0, 0], fleet.errors()
     log = server.log()

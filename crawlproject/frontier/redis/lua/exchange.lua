@@ -2,8 +2,9 @@
 --
 -- KEYS     the prefix of the crawl's keys
 -- ARGV    , in this order (a list is its length, and then its members):
---   worker, now ('': Redis' clock), seconds until the session ends, the crawl's time limit
---   in seconds (0: none; '': this is not the session's first exchange), may_commit,
+--   worker, the crawl's birth ('': it is not known yet), now ('': Redis' clock), seconds until the
+--   session ends, the crawl's time limit in seconds (0: none; '': this is not the session's first
+--   exchange), may_commit,
 --   URLs wanted, how many seconds before its time a host may be given out, asks_robots;
 --   the number of the first message, list of messages for the committer;
 --   list of ended leases: id, answer;
@@ -12,11 +13,12 @@
 --   list of hosts: name, slots kept, seconds until it may be asked, delay, cap, insisted,
 --     throttled, failures, further requests, is_idle, URLs wanted, slots wanted;
 --   list of robots: host, origin, what is known.
--- returns  now, is_lost, crawl (see below), next time, list of grants.
+-- returns  now, is_lost, crawl (see below), next time, list of grants;
+--   nothing, and nothing was done, if it is another crawl than the one that was born then.
 --   A grant: host, slots, ready_at, insisted, throttled, failures, list of robots (origin, what
 --   is known), list of URLs (id, item, what was learned).
 
-local worker = argument()
+local worker, birth = argument(), argument()
 local now = clock(argument())
 local lasts = number()
 local time_limit = argument()
@@ -25,6 +27,12 @@ local may_commit = argument() == '1'
 local wanted = number()
 local ahead = number()
 local asks_robots = argument() == '1'
+
+if birth == '' then
+  redis.call('SETNX', P .. 'birth', worker .. ' ' .. written(now))
+elseif redis.call('GET', P .. 'birth') ~= birth then
+  return false
+end
 
 -- Sessions that have ended.
 local late = redis.call('ZRANGEBYSCORE', P .. 'workers', '-inf', written(now), 'WITHSCORES')
@@ -319,7 +327,7 @@ for _, key in ipairs({'ready', 'due'}) do
 end
 
 -- The crawl: version of the notes, stop, census, is_idle, messages in the inbox, URLs leased,
--- the committer, workers.
+-- the committer, workers, birth.
 local meta = redis.call('HMGET', P .. 'meta', 'notes', 'stop', 'census', 'idle', 'ends_at')
 local stop = meta[2] or ''
 if stop == '' and now >= (tonumber(meta[5]) or math.huge) then
@@ -334,6 +342,7 @@ return {
   {
     meta[1] or '', stop, meta[3] or '', meta[4] or '',
     redis.call('LLEN', P .. 'inbox'), leased, redis.call('GET', P .. 'committer') or '', workers,
+    redis.call('GET', P .. 'birth'),
   },
   next_at, grants,
 }
