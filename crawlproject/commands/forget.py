@@ -44,7 +44,7 @@ class Command(Inquiry, ScrapyCommand):
         fleet = source.fleet()
         if fleet is not None and not (opts.crawl or self.settings["FRONTIER_CRAWL_ID"]):
             # What is gone is gone: it is not to be the one that happens to be there.
-            raise BadArgument("--crawl", f"missing: --crawl {fleet.crawl} is what is there")
+            raise BadArgument("--crawl", f"missing: {source.name} is what is there")
         if (running := source.running()) is not None and fleet is not None and not opts.force:
             assert isinstance(running, list)
             are = "is" if len(running) == 1 else "are"

@@ -237,11 +237,15 @@ def test_one_of_several_crawls_has_to_be_named(capfd: CapFd, redis_url: str) -> 
     SharedCrawl(redis_url, crawl="second").close()
     answer = ask(capfd, "frontier", redis_url)
     assert (answer.status, answer.out, answer.err.count("\n")) == (2, "", 1)
-    assert "has several crawls: give one of first (1 page, 1 worker at it); " in answer.err
-    assert "second (0 pages, nobody at it)" in answer.err
+    said = "first (1 page, 1 worker at it); second (0 pages, nobody at it)\n"
+    assert f"has several crawls: give one of {said}" in answer.err
     for choice in (["--crawl", "first"], ["-s", "FRONTIER_CRAWL_ID=first"]):
         values = json.loads(ask(capfd, "frontier", redis_url, "--json", *choice).out)
         assert (values["fleet"]["crawl"], values["urls"]["done"]) == ("first", 1)
+    client = Redis.from_url(redis_url)
+    client.hset(prefix_of("\x1b[31mred") + "meta", "last_id", 1)
+    client.hset(b"crawl:{\xff}:meta", "last_id", 1)
+    assert "give one of '\\x1b[31mred' (0 pages" in ask(capfd, "frontier", redis_url).err
     answer = ask(capfd, "frontier", "-s", f"REDIS_URL={redis_url}", "--crawl", "third")
     assert answer.status == 2
     assert "there is no 'third' in redis://" in answer.err
@@ -297,7 +301,7 @@ def test_a_crawl_is_removed_when_nobody_is_at_it(capfd: CapFd, redis_url: str) -
     assert {key.split(b"}")[0] for key in client.scan_iter()} == {b"crawl:{other"}
     # Not even the only one goes without its name.
     answer = ask(capfd, "forget", redis_url)
-    assert (answer.status, answer.err.count("--crawl other")) == (2, 1)
+    assert (answer.status, answer.err.count("--crawl: missing: other at redis://")) == (2, 1)
 
 
 def test_a_crawl_is_removed_by_force(capfd: CapFd, redis_url: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.errors import BadArgument
@@ -29,7 +30,7 @@ class CrawlFacts(NamedTuple):
     def __str__(self) -> str:
         pages = f"{self.pages:,} page{'' if self.pages == 1 else 's'}"
         at_it = f"{self.workers:,} worker{'' if self.workers == 1 else 's'} at it"
-        return f"{self.id} ({pages}, {at_it if self.workers else 'nobody at it'})"
+        return f"{shown_id(self.id)} ({pages}, {at_it if self.workers else 'nobody at it'})"
 
 
 def chosen(client: Redis, wanted: str | None) -> Scripts:
@@ -50,11 +51,20 @@ def chosen(client: Redis, wanted: str | None) -> Scripts:
     raise BadArgument("--crawl", f"{problem}: give one of {'; '.join(facts)}{rest}")
 
 
+def shown_id(crawl: str) -> str:
+    """For a line to be read: anybody may have written it."""
+    return crawl if crawl.isprintable() else repr(crawl)
+
+
 def ids_of(client: Redis) -> list[str]:
     """The ids of all crawls, sorted."""
-    keys = client.scan_iter(match="crawl:{*}:meta", count=_AT_ONCE)
     # A key may come twice.
-    found = {match[1].decode("utf-8", "replace") for key in keys if (match := _find_id(key))}
+    found = set()
+    for key in client.scan_iter(match="crawl:{*}:meta", count=_AT_ONCE):
+        # What is no text is not ours.
+        with suppress(UnicodeDecodeError):
+            if match := _find_id(key):
+                found.add(match[1].decode())
     return sorted(found)
 
 

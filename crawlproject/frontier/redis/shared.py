@@ -19,7 +19,7 @@ from crawlproject.frontier.opening import host_function
 from crawlproject.frontier.redis.around import Around
 from crawlproject.frontier.redis.aside import LeftThere
 from crawlproject.frontier.redis.connection import address_of, connect
-from crawlproject.frontier.redis.crawls import chosen
+from crawlproject.frontier.redis.crawls import chosen, shown_id
 from crawlproject.frontier.redis.far import FarQuestions
 from crawlproject.frontier.redis.fleet import fleet_of, size_of
 from crawlproject.frontier.redis.forgetting import forget, stop_all
@@ -44,7 +44,7 @@ class Shared(Source):
         self.scripts: Scripts = scripts
         self._host_of = host_of
         self.crawl = scripts.prefix.removeprefix("crawl:{").removesuffix("}:")
-        self.name = f"{self.crawl} at {address_of(scripts.client)}"
+        self.name = f"{shown_id(self.crawl)} at {address_of(scripts.client)}"
 
     @contextmanager
     def opened(self, *, with_pages: bool = True) -> Iterator[sqlite3.Connection]:
