@@ -6,6 +6,8 @@ import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from redis import Redis
 
     from crawlproject.frontier.redis.scripts import Scripts
@@ -30,12 +32,18 @@ def forget_if_alone(scripts: Scripts) -> bool:
 
 def forget(client: Redis, prefix: str) -> None:
     """Remove all keys of a crawl."""
+    for some in keys_of(client, prefix):
+        client.unlink(*some)
+
+
+def keys_of(client: Redis, prefix: str) -> Iterator[list[bytes]]:
+    """All keys of a crawl, some at a time."""
     escaped = "".join(f"[{letter}]" if letter in "*?[]^\\" else letter for letter in prefix)
     keys = []
     for key in client.scan_iter(match=f"{escaped}*", count=_AT_ONCE):
         keys.append(key)
         if len(keys) >= _AT_ONCE:
-            client.unlink(*keys)
-            keys.clear()
+            yield keys
+            keys = []
     if keys:
-        client.unlink(*keys)
+        yield keys

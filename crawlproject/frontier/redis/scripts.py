@@ -7,15 +7,18 @@ they are on one node of a cluster.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import cache
 from hashlib import sha1
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from redis.exceptions import NoScriptError
+from redis.exceptions import NoScriptError, ResponseError
+
+from crawlproject.frontier.redis.trouble import Mended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from redis import Redis
 
@@ -31,30 +34,56 @@ class Scripts:
         self.client = client
         self.prefix = prefix
         self.calls = 0
+        # Moves keys of a wrong type aside, and says how many.
+        self.mend: Callable[[Scripts], int] | None = None
+        self._is_mending = False
+
+    @contextmanager
+    def _mending(self) -> Iterator[None]:
+        """Who has met a key of a wrong type is told so, and finds it moved aside next time."""
+        try:
+            yield
+        except ResponseError as error:
+            is_wrong = "WRONGTYPE" in str(error) and not self._is_mending
+            if not is_wrong or self.mend is None:
+                raise
+            self._is_mending = True
+            try:
+                moved = self.mend(self)
+            finally:
+                self._is_mending = False
+            if moved:
+                raise Mended("somebody has changed the type of a key of the crawl") from None
+            raise
 
     def run(self, name: str, arguments: Sequence[Word], keys: Sequence[str] | None = None) -> Any:
         """What the script answers; only it knows what that is."""
         text, digest = _script(name)
         keys = (self.prefix,) if keys is None else keys
         self.calls += 1
-        try:
-            return self.client.evalsha(digest, len(keys), *keys, *arguments)
-        except NoScriptError:
-            # A new Redis, or one that has started again. With the text, it keeps the script: where
-            # the keys are, which on a cluster is the only place that matters.
-            return self.client.eval(text, len(keys), *keys, *arguments)
+        with self._mending():
+            try:
+                return self.client.evalsha(digest, len(keys), *keys, *arguments)
+            except NoScriptError:
+                # A new Redis, or one that has started again. With the text, it keeps the script:
+                # where the keys are, which on a cluster is the only place that matters.
+                return self.client.eval(text, len(keys), *keys, *arguments)
 
     def ask(self, command: str, key: str, *words: Word) -> Any:
         """A command of Redis, about a key without its prefix."""
         self.calls += 1
-        return self.client.execute_command(command, f"{self.prefix}{key}", *words)
+        with self._mending():
+            return self.client.execute_command(command, self._key(key), *words)
+
+    def _key(self, key: str) -> bytes:
+        return f"{self.prefix}{key}".encode("utf-8", "surrogateescape")
 
     def ask_all(self, commands: Iterable[Command], *, as_one: bool = False) -> list[Any]:
         """Several commands in one round trip."""
         self.calls += 1
-        with self.client.pipeline(transaction=as_one) as pipeline:
+        with self._mending(), self.client.pipeline(transaction=as_one) as pipeline:
             for command, key, *words in commands:
-                pipeline.execute_command(command, f"{self.prefix}{key}", *words)
+                pipeline.execute_command(command, self._key(key), *words)
             return list(pipeline.execute())
 
     def hash(self, key: str) -> dict[str, str]:

@@ -11,8 +11,41 @@
 if redis.call('GET', P .. 'committer') ~= argument() then
   return 0
 end
-redis.call('LTRIM', P .. 'inbox', number(), -1)
-redis.call('HINCRBY', P .. 'meta', 'commits', 1)
+local done = number()
+
+-- All of it, or nothing: a key of another type is found before anything is changed.
+check('hash', 'meta', 'items', 'tries')
+check('zset', 'due', 'ready')
+check('set', 'hosts')
+check('list', 'inbox')
+local KINDS = {S = 'set', H = 'hash', Z = 'zset', R = 'list', L = 'list'}
+local checked = {}
+local start = place
+while place < #ARGV do
+  local length = number()
+  local command, key = ARGV[place + 1], ARGV[place + 2]
+  local kind
+  if command == 'offer' or command == 'update' or command == 'withdraw' then
+    key, kind = 'q:' .. ARGV[place + 3], 'zset'
+    if not checked[key] then
+      check('hash', 'h:' .. ARGV[place + 3])
+    end
+  elseif command == 'SET' then
+    kind = 'string'
+  elseif command ~= 'DEL' then
+    kind = KINDS[string.sub(command, 1, 1)]
+  end
+  if kind and not checked[key] then
+    check(kind, key)
+    checked[key] = true
+  end
+  place = place + length
+end
+place = start
+
+redis.call('LTRIM', P .. 'inbox', done, -1)
+local commits = finite(redis.call('HGET', P .. 'meta', 'commits'), 0) + 1
+redis.call('HSET', P .. 'meta', 'commits', string.format('%d', commits))
 
 local hosts = {}
 local function offer(id, host, score, item, delay, cap, throttled)

@@ -28,12 +28,29 @@ end
 
 local NEVER = -1e15
 
+-- Commands that fail for a key of another type, before anything is done.
+local SIZES = {hash = 'HLEN', list = 'LLEN', set = 'SCARD', zset = 'ZCARD', string = 'STRLEN'}
+local function check(kind, ...)
+  for _, name in ipairs({...}) do
+    redis.call(SIZES[kind], P .. name)
+  end
+end
+
+-- A number that somebody else may have written.
+local function finite(text, otherwise)
+  local value = tonumber(text)
+  if value and value > -1e16 and value < 1e16 then
+    return value
+  end
+  return otherwise
+end
+
 -- Put a host among those that may be asked when their time has come, or take it out.
 local function settle(host)
   local state = redis.call('HMGET', P .. 'h:' .. host, 'cap', 'out', 'ready_at')
-  local free = (tonumber(state[1]) or 1) - (tonumber(state[2]) or 0)
+  local free = finite(state[1], 1) - finite(state[2], 0)
   if free > 0 and redis.call('ZCARD', P .. 'q:' .. host) > 0 then
-    redis.call('ZADD', P .. 'ready', state[3] or NEVER, host)
+    redis.call('ZADD', P .. 'ready', written(finite(state[3], NEVER)), host)
   else
     redis.call('ZREM', P .. 'ready', host)
   end
@@ -41,7 +58,7 @@ end
 
 -- An item is its place in the queue, a space, and what a worker has to know.
 local function score_of(item)
-  return tonumber(string.match(item, '^(%-?%d+) '))
+  return finite(string.match(item, '^(%-?%d+) '))
 end
 
 -- Queue a URL again that was leased. What is no open URL any more is forgotten.
@@ -56,11 +73,9 @@ end
 -- Give slots back; the host is not asked before a time.
 local function free_slots(host, slots, ready_at)
   local key = P .. 'h:' .. host
-  -- Not '-slots': of none it would be -0, which is no integer to Redis.
-  if redis.call('HINCRBY', key, 'out', 0 - slots) < 0 then
-    redis.call('HSET', key, 'out', 0)
-  end
-  if ready_at > (tonumber(redis.call('HGET', key, 'ready_at')) or NEVER) then
+  local out = finite(redis.call('HGET', key, 'out'), 0) - slots
+  redis.call('HSET', key, 'out', string.format('%d', math.max(0, out)))
+  if ready_at > finite(redis.call('HGET', key, 'ready_at'), NEVER) then
     redis.call('HSET', key, 'ready_at', written(ready_at))
   end
 end

@@ -25,6 +25,12 @@ local wanted = number()
 local ahead = number()
 local asks_robots = argument() == '1'
 
+local own, kept_hosts = P .. 'l:' .. worker, P .. 's:' .. worker
+check('hash', 'meta', 'items', 'tries', 'due_at', 'l:' .. worker, 's:' .. worker)
+check('zset', 'workers', 'hungry', 'due', 'ready')
+check('list', 'inbox')
+check('string', 'committer', 'n:' .. worker)
+
 if birth == '' then
   redis.call('HSETNX', P .. 'meta', 'birth', worker .. ' ' .. written(now))
 elseif redis.call('HGET', P .. 'meta', 'birth') ~= birth then
@@ -40,7 +46,8 @@ local is_lost = not is_new and not redis.call('ZSCORE', P .. 'workers', worker)
 redis.call('ZADD', P .. 'workers', written(now + lasts), worker)
 if may_commit and redis.call('EXISTS', P .. 'committer') == 0 then
   -- Each time that somebody becomes it, it is another one.
-  local term = redis.call('HINCRBY', P .. 'meta', 'term', 1)
+  local term = string.format('%d', finite(redis.call('HGET', P .. 'meta', 'term'), 0) + 1)
+  redis.call('HSET', P .. 'meta', 'term', term)
   redis.call('SET', P .. 'committer', worker .. ' ' .. term)
 end
 
@@ -60,7 +67,6 @@ if messages > 0 then
 end
 
 -- An answer counts as long as there is none: whoever was given the URL meanwhile.
-local own = P .. 'l:' .. worker
 for _ = 1, number() do
   local id, answer = argument(), argument()
   local host = redis.call('HGET', own, id)
@@ -78,6 +84,7 @@ for _ = 1, number() do
   local id, wait, learned = argument(), number(), argument()
   local host = redis.call('HGET', own, id)
   if host then
+    check('zset', 'q:' .. host)
     redis.call('HDEL', own, id)
     redis.call('HSET', P .. 'tries', id, learned)
     if wait > 0 then
@@ -135,6 +142,7 @@ local grants = {}
 
 -- URLs of a host for this worker, which has slots there.
 local function grant(host, slots, most)
+  check('hash', 'h:' .. host, 'robots:' .. host)
   local taken = {}
   if most > 0 then
     local popped = redis.call('ZPOPMIN', P .. 'q:' .. host, most)
@@ -159,7 +167,6 @@ local function grant(host, slots, most)
   return #taken / 3
 end
 
-local kept_hosts = P .. 's:' .. worker
 local told = {}
 local surplus = 0
 if is_shared then
@@ -188,17 +195,18 @@ for _ = 1, number() do
     'HSET', key, 'delay', delay, 'cap', cap, 'insisted', tostring(insisted),
     'throttled', throttled, 'failures', failures
   )
-  redis.call('HINCRBY', key, 'requests', requests)
+  requests = requests + finite(redis.call('HGET', key, 'requests'), 0)
+  redis.call('HSET', key, 'requests', string.format('%d', requests))
   local ready_at = ready_in == '' and NEVER or now + tonumber(ready_in)
   free_slots(host, before - kept, ready_at)
-  local out = tonumber(redis.call('HGET', key, 'out')) or 0
+  local out = finite(redis.call('HGET', key, 'out'), 0)
   if is_shared then
     -- What is more than its share, the worker gives back when its requests have ended.
     slots = math.min(slots, share(cap) - kept)
   end
   local more = math.max(0, math.min(slots, cap - out))
   kept = kept + more
-  redis.call('HINCRBY', key, 'out', more)
+  redis.call('HSET', key, 'out', string.format('%d', out + more))
   local has_urls = false
   if urls > 0 and kept > 0 then
     if surplus > 0 and is_idle then
@@ -271,8 +279,7 @@ if wanted > 0 then
     local host = pair[2]
     local key = P .. 'h:' .. host
     local state = redis.call('HMGET', key, 'cap', 'out', 'delay')
-    local cap, out = tonumber(state[1]) or 1, tonumber(state[2]) or 0
-    local delay = tonumber(state[3]) or 0
+    local cap, out, delay = finite(state[1], 1), finite(state[2], 0), finite(state[3], 0)
     local mine = tonumber(redis.call('HGET', kept_hosts, host)) or 0
     local slots = math.min(cap - out, wanted)
     if is_shared then
@@ -288,7 +295,7 @@ if wanted > 0 then
         urls = math.min(urls, math.max(1, math.ceil(ahead / delay)))
       end
       wanted = wanted - grant(host, mine + slots, urls)
-      redis.call('HINCRBY', key, 'out', slots)
+      redis.call('HSET', key, 'out', string.format('%d', out + slots))
       redis.call('HSET', kept_hosts, host, mine + slots)
       settle(host)
     end
