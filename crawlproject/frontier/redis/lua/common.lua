@@ -88,8 +88,8 @@ local function end_session(worker, ended_at)
   end
   local slots = redis.call('HGETALL', P .. 's:' .. worker)
   for i = 1, #slots, 2 do
-    local delay = tonumber(redis.call('HGET', P .. 'h:' .. slots[i], 'delay')) or 0
-    free_slots(slots[i], tonumber(slots[i + 1]) or 0, ended_at + delay)
+    local delay = finite(redis.call('HGET', P .. 'h:' .. slots[i], 'delay'), 0)
+    free_slots(slots[i], finite(slots[i + 1], 0), ended_at + delay)
   end
   redis.call('DEL', P .. 'l:' .. worker, P .. 's:' .. worker)
   redis.call('ZREM', P .. 'workers', worker)

@@ -44,7 +44,11 @@ for i = 1, #late, 2 do
 end
 local is_lost = not is_new and not redis.call('ZSCORE', P .. 'workers', worker)
 redis.call('ZADD', P .. 'workers', written(now + lasts), worker)
-if may_commit and redis.call('EXISTS', P .. 'committer') == 0 then
+local committer = redis.call('GET', P .. 'committer') or ''
+local holder = string.match(committer, '^(.+) %d+$')
+-- There is none, or what is there names nobody who works.
+local is_free = not holder or not redis.call('ZSCORE', P .. 'workers', holder)
+if may_commit and is_free then
   -- Each time that somebody becomes it, it is another one.
   local term = string.format('%d', finite(redis.call('HGET', P .. 'meta', 'term'), 0) + 1)
   redis.call('HSET', P .. 'meta', 'term', term)
@@ -54,7 +58,7 @@ end
 -- A message that came before, and whose answer was lost, is told again.
 local heard = P .. 'n:' .. worker
 local first = number()
-local known = tonumber(redis.call('GET', heard)) or 0
+local known = finite(redis.call('GET', heard), 0)
 local messages = number()
 for i = first, first + messages - 1 do
   local message = argument()
@@ -185,10 +189,10 @@ for _ = 1, number() do
   local is_idle, urls, slots = argument() == '1', number(), number()
   local granted = #grants
   local key = P .. 'h:' .. host
-  local before = tonumber(redis.call('HGET', kept_hosts, host)) or 0
+  local before = finite(redis.call('HGET', kept_hosts, host), 0)
   -- A session that was lost has none.
   kept = math.min(kept, before)
-  local asked_for = tonumber(redis.call('HGET', key, 'insisted')) or 0
+  local asked_for = finite(redis.call('HGET', key, 'insisted'), 0)
   local is_slower = asked_for > insisted
   insisted = math.max(insisted, asked_for)
   redis.call(
@@ -226,7 +230,7 @@ for _ = 1, number() do
   end
   if kept > 0 and #grants == granted then
     -- Another worker has learned that the host needs time.
-    local known = tonumber(redis.call('HGET', key, 'ready_at')) or NEVER
+    local known = finite(redis.call('HGET', key, 'ready_at'), NEVER)
     if is_slower or known > math.max(ready_at, now) then
       grant(host, kept, 0)
     end
@@ -249,7 +253,7 @@ if is_unsure then
   for i = 1, #slots, 2 do
     if not told[slots[i]] then
       redis.call('HDEL', kept_hosts, slots[i])
-      free_slots(slots[i], tonumber(slots[i + 1]) or 0, NEVER)
+      free_slots(slots[i], finite(slots[i + 1], 0), NEVER)
       settle(slots[i])
     end
   end
@@ -280,7 +284,7 @@ if wanted > 0 then
     local key = P .. 'h:' .. host
     local state = redis.call('HMGET', key, 'cap', 'out', 'delay')
     local cap, out, delay = finite(state[1], 1), finite(state[2], 0), finite(state[3], 0)
-    local mine = tonumber(redis.call('HGET', kept_hosts, host)) or 0
+    local mine = finite(redis.call('HGET', kept_hosts, host), 0)
     local slots = math.min(cap - out, wanted)
     if is_shared then
       slots = math.min(slots, math.max(0, share(cap) - mine))
