@@ -16,7 +16,6 @@ from crawlproject.frontier.database import connect
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.redis.connection import connect as connect_to_redis
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.scripts import Scripts
 from crawlproject.frontier.sqlite import SqliteFrontier
 from crawlproject.items import Page
@@ -98,7 +97,7 @@ class SharedCrawl(Crawl):
         return RedisFrontier(
             Scripts(
                 connect_to_redis(project_settings({"REDIS_URL": self._address})),
-                prefix_of(self._crawl),
+                self._crawl,
             ),
             "worker",
             host_of=host_of,

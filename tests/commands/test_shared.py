@@ -151,7 +151,7 @@ def test_one_url_of_many_is_told_of_without_reading_all(redis_url: str) -> None:
     crawl.fetch("/", *(f"/{number}" for number in range(4000)))
     crawl.fetch("/0", *(f"/0/{number}" for number in range(4000)))
     crawl.close()
-    scripts = Counted(Redis.from_url(redis_url, protocol=2), prefix_of("crawl"))
+    scripts = Counted(Redis.from_url(redis_url, protocol=2), "crawl")
     with Shared(scripts, host_of).questions() as questions:
         known = questions.find(url("/0/3999"))
         assert known is not None

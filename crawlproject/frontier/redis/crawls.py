@@ -63,7 +63,8 @@ def ids_of(client: Redis) -> list[str]:
     for key in client.scan_iter(match="crawl:{*}:meta", count=_AT_ONCE):
         # What is no text is not ours.
         with suppress(UnicodeDecodeError):
-            if match := _find_id(key):
+            # Other shards have one, too, and no URLs are numbered there.
+            if (match := _find_id(key)) and client.hexists(key, "last_id"):
                 found.add(match[1].decode())
     return sorted(found)
 

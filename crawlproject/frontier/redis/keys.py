@@ -7,8 +7,7 @@ blocks, buckets and pages are in turn. What has neither host nor number is in th
 
 | key | type | what |
 |---|---|---|
-| ``meta`` | hash | ``last_id``, ``census``, ``idle``, ``stop``, ``ends_at`` … |
-| ``birth`` | string | what tells this crawl from another one with its id |
+| ``meta`` | hash | ``birth``, ``last_id``, ``census``, ``idle``, ``stop``, ``ends_at`` … |
 | ``notes`` | hash | what the crawl remembers of itself: seeds, scope |
 | ``workers`` | sorted set | sessions, by when they end unless they are renewed |
 | ``redo``, ``applied`` | string | a commit to several shards that is under way; the last one here |

@@ -32,6 +32,14 @@ _AT_ONCE = 16
 INSERT_URL = f"INSERT OR REPLACE INTO urls VALUES ({', '.join('?' * 21)})"  # noqa: S608
 
 
+_LARGEST = 1e15
+
+
+def is_id(text: bytes) -> bool:
+    """Whether it is a number of ours: SQLite has none that are much larger."""
+    return text.isdigit() and len(text) < 16
+
+
 class Mirror:
     """``aside`` is for values that are not ours."""
 
@@ -83,13 +91,15 @@ class Mirror:
                     (int(key), value[:_HASH_BYTES], value[_HASH_BYTES:] or None)
                     for some in found[2 * _AT_ONCE :]
                     for key, value in some.items()
-                    if key.isdigit() and len(value) >= _HASH_BYTES
+                    if is_id(key) and len(value) >= _HASH_BYTES
                 ],
             )
 
     def _copy_page(self, key: bytes, value: bytes, links: bytes | None) -> None:
         try:
             record, stored = _texts(unpacked(value))
+            if not is_id(key):
+                raise Malformed("no id")
             number = int(key)
         except ValueError as error:
             self._aside.put("pages", value, str(error))
@@ -135,7 +145,9 @@ class Mirror:
     def _copy_host(self, name: str, state: dict[bytes, bytes]) -> None:
         def number(key: bytes) -> float:
             with suppress(ValueError):
-                return float(state.get(key, 0))
+                value = float(state.get(key, 0))
+                # SQLite has no infinity that it reads as a number, and no larger whole numbers.
+                return value if abs(value) < _LARGEST else 0.0
             return 0.0
 
         ready_at = number(b"ready_at")
@@ -263,7 +275,11 @@ class Mirror:
                 )
         self._database.executemany(
             "INSERT OR REPLACE INTO budgets VALUES (?, ?)",
-            [(name, int(n)) for name, n in self._scripts.hash("budgets").items() if n.isdigit()],
+            [
+                (name, int(spent))
+                for name, spent in self._scripts.hash("budgets").items()
+                if is_id(spent.encode())
+            ],
         )
         self._database.executemany(
             "INSERT OR REPLACE INTO notes VALUES (?, ?)", self._scripts.hash("notes").items()

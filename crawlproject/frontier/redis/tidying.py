@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # By what is before the colon (``keys.py``).
 _TYPES = {
-    "string": ("committer", "birth", "redo", "applied", "e:", "n:"),
+    "string": ("committer", "redo", "applied", "e:", "n:"),
     "hash": (
         *("meta", "notes", "items", "tries", "due_at", "starts", "answers", "answered", "levels"),
         *("budgets", "sources", "x:", "h:", "robots:", "l:", "s:", "pages:", "links:", "contents:"),

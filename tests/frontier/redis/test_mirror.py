@@ -28,7 +28,7 @@ class Early(Mirror):
 
 def copied(address: str) -> Questions:
     database = connect_to_memory()
-    scripts = Scripts(Redis.from_url(address, protocol=2), prefix_of("crawl"))
+    scripts = Scripts(Redis.from_url(address, protocol=2), "crawl")
     Early(scripts, database, host_of, LeftThere(scripts)).copy(with_pages=False)
     return Questions(database)
 

@@ -35,8 +35,8 @@ check('list', 'inbox')
 check('string', 'committer', 'n:' .. worker)
 
 if birth == '' then
-  redis.call('SETNX', P .. 'birth', worker .. ' ' .. written(now))
-elseif redis.call('GET', P .. 'birth') ~= birth then
+  redis.call('HSETNX', P .. 'meta', 'birth', worker .. ' ' .. written(now))
+elseif redis.call('HGET', P .. 'meta', 'birth') ~= birth then
   return false
 end
 
@@ -353,7 +353,7 @@ return {
   {
     meta[1] or '', stop, meta[3] or '', meta[4] or '',
     redis.call('LLEN', P .. 'inbox'), leased, redis.call('GET', P .. 'committer') or '', workers,
-    redis.call('GET', P .. 'birth'),
+    redis.call('HGET', P .. 'meta', 'birth'),
   },
   next_at, grants,
 }
