@@ -103,6 +103,7 @@ class RedisFrontier(Turns):
         self._lasts = lasts
         # Whether what is in Redis stays there when the crawl is complete.
         self._is_kept = is_kept
+        self._is_closed = False
         # Until when it is sure that the session lasts.
         self._sure_until = float("-inf")
         self._reply = self._exchange()
@@ -429,6 +430,8 @@ class RedisFrontier(Turns):
             # Of a host that was given back nobody has to wait.
             self.desk.waive()
             self._settle()
+        # From now on nothing is told: that would be a new session, which nobody ends.
+        self._is_closed = True
         with suppress(RedisError):
             left = self.session.leave(self._now)
             if not left and not self._is_kept and self._reply.is_complete:
@@ -444,8 +447,9 @@ class RedisFrontier(Turns):
     def read(self) -> Reader:
         """A copy of the crawl, as it is now."""
         with self.at_once():
-            self._settle()
-            self._wait_for_committer()
+            if not self._is_closed:
+                self._settle()
+                self._wait_for_committer()
             commits = int(self._scripts.ask("HGET", "meta", "commits") or 0)
             if self._copy is None or self._copy[0] != commits:
                 self._copy = commits, self._copied()
