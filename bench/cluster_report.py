@@ -143,7 +143,8 @@ class ClusterReport:
             f"{self.sizes.bytes_a_seen_url:.0f} a seen URL (aim: ≤ {_SEEN_BYTES}), "
             f"{self.sizes.bytes_a_queued_url:.0f} a queued one (aim: ≤ {_QUEUED_BYTES}), "
             f"{figure(self.fleets[0].redis_bytes_a_page, 0)} a page of the site; "
-            f"{self.stock.name}: {figure(redis.bytes_a_seen_url, 0)} and {figure(redis.bytes_a_queued_url, 0)}"
+            f"{self.stock.name}: {figure(redis.bytes_a_seen_url, 0)} and "
+            f"{figure(redis.bytes_a_queued_url, 0)}"
         )
         for difference in self.differences:
             console.print(f"error: not the same pages: {difference}", markup=False)

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from tests.site.fixture import Site
 
 
-def _start(
+def start_crawl(
     folder: Path,
     options: Sequence[str],
-    errors: int | IO[str],
+    errors: int | IO[str] = subprocess.PIPE,
     before: Callable[[], None] | None = None,
     spider: str = "site",
 ) -> subprocess.Popen[str]:
@@ -57,7 +57,7 @@ class Command:
         self._options = [*options, "-s", f"JOBDIR={self.job}"]
 
     def start(self) -> subprocess.Popen[str]:
-        return _start(self.folder, self._options, subprocess.PIPE, self._before, self._spider)
+        return start_crawl(self.folder, self._options, subprocess.PIPE, self._before, self._spider)
 
     def run_until_asked(
         self, server: Site, paths: int, *, since: int = 0, later: float = 0.0
@@ -102,7 +102,7 @@ class CrawlProcess:
         self._errors = folder / "stderr.txt"
         options += ("-s", "JOBDIR=job", "-s", "MONITORING_SUMMARY=False")
         with self._errors.open("w") as errors:
-            self._process = _start(folder, options, errors)
+            self._process = start_crawl(folder, options, errors)
 
     def __enter__(self) -> Self:
         return self

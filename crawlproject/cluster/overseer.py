@@ -26,9 +26,7 @@ from crawlproject.frontier import use_frontier
 from crawlproject.frontier.engine import stop, wake
 from crawlproject.frontier.opening import host_function
 from crawlproject.frontier.redis.forgetting import forget, forget_if_alone
-from crawlproject.frontier.redis.keys import prefix_of
-from crawlproject.frontier.redis.opening import crawl_id
-from crawlproject.frontier.redis.scripts import Scripts
+from crawlproject.frontier.redis.opening import crawl_id, shared_scripts
 from crawlproject.frontier.redis.trouble import trouble_of
 from crawlproject.monitoring.progress import AboveTheLine
 from crawlproject.records import PAGE
@@ -43,6 +41,7 @@ if TYPE_CHECKING:
     from crawlproject.cluster.whole import Look
     from crawlproject.cluster.workers import End, Workers
     from crawlproject.frontier.base import Frontier
+    from crawlproject.frontier.redis.scripts import Scripts
 
 T = TypeVar("T")
 
@@ -79,7 +78,8 @@ class Overseer(BaseScheduler):
         settings = crawler.settings
         assert crawler.spider is not None
         workers, client, is_own, _ = fleet_of(crawler)
-        scripts = Scripts(client, prefix_of(crawl_id(settings, crawler.spider.name, crawler)))
+        crawl = crawl_id(settings, crawler.spider.name, crawler)
+        scripts = shared_scripts(client, crawl, settings)
         whole = Whole(scripts, host_function(settings))
         if settings.getbool("SCHEDULER_FLUSH_ON_START"):
             forget_if_alone(scripts)
@@ -127,7 +127,7 @@ class Overseer(BaseScheduler):
             self._whole.last = await asyncio.to_thread(self._whole.look)
             self._whole.read_from(await asyncio.to_thread(self._whole.copy))
             if not self._is_kept and self._whole.last.is_complete:
-                forget(self._scripts.client, self._scripts.prefix)
+                forget(self._scripts)
         except RedisError as error:
             self._whole.fail(trouble_of(error) or str(error))
         self._tell_seeds()
@@ -172,7 +172,7 @@ class Overseer(BaseScheduler):
     async def _judge(self, end: End) -> None:
         """Has the crawl lost a worker, or has it ended?"""
         with suppress(RedisError):
-            await asyncio.to_thread(self._whole.dismiss, end.process)
+            await asyncio.to_thread(self._whole.dismiss)
         if await self._is_complete():
             return
         await asyncio.sleep(PAUSE)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlproject.frontier.base import SPENDING, Counts
 from crawlproject.frontier.database import connect, connect_to_memory
 from crawlproject.frontier.reading import Reader
+from crawlproject.frontier.redis.ending import bury, end_all
 from crawlproject.frontier.redis.mirror import Mirror
-from crawlproject.frontier.redis.opening import worker_prefix
-from crawlproject.frontier.redis.session import counts_from
+from crawlproject.frontier.redis.session import census_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -55,30 +55,29 @@ class Whole:
 
     def look(self) -> Look:
         """Ask Redis. From any thread."""
-        workers, inbox, (census, idle) = self._scripts.ask_all(
-            [("ZRANGE", "workers", 0, -1), ("LLEN", "inbox"), ("HMGET", "meta", "census", "idle")]
+        workers, (census, idle) = self._scripts.ask_all(
+            [("ZRANGE", "workers", 0, -1), ("HMGET", "meta", "census", "idle")]
         )
-        leased = sum(self._scripts.ask_all(("HLEN", f"l:{worker.decode()}") for worker in workers))
-        counted, depth = counts_from(census or b"", leased)
+        inbox = sum(self._scripts.ask_everywhere("LLEN", "inbox"))
+        leased = sum(
+            sum(self._scripts.ask_everywhere("HLEN", f"l:{worker.decode()}")) for worker in workers
+        )
+        counted, depth = census_from(census or b"", leased)
         return Look(
             counted,
             max(depth, self.last.depth),
             idle == b"1" and not inbox and not leased,
         )
 
-    def dismiss(self, process: int) -> None:
-        """End the sessions of a process that is dead: what it had goes to others now, and not when
-        their time is up. From any thread.
+    def dismiss(self) -> None:
+        """End the sessions of processes that are dead: what they had goes to others now, and not
+        when their time is up. From any thread.
         """
-        prefix = worker_prefix(process).encode()
-        for worker in self._scripts.ask("ZRANGE", "workers", 0, -1):
-            if worker.startswith(prefix):
-                self._scripts.run("leave", (worker, ""))
+        bury(self._scripts)
 
     def dismiss_all(self) -> None:
         """End all sessions: nobody is alive."""
-        for worker in self._scripts.ask("ZRANGE", "workers", 0, -1):
-            self._scripts.run("leave", (worker, ""))
+        end_all(self._scripts)
 
     def copy(self) -> Path:
         """Copy all of it, from any thread: the folder with the copy."""

@@ -1,4 +1,4 @@
-"""What a crawl directory has to say about one URL, as plain values: those of ``why --json``.
+"""What a crawl has to say about one URL, as plain values: those of ``why --json``.
 
 ``docs/usage.md`` says what each key means. What is not known is null, or an empty list.
 """
@@ -13,8 +13,6 @@ from crawlproject.commands.times import iso
 from crawlproject.frontier import overview
 from crawlproject.frontier.base import ROBOTS, ROBOTS_UNREACHABLE, Counts, State
 from crawlproject.frontier.entry import Wait
-from crawlproject.frontier.near import near
-from crawlproject.frontier.questions import Questions
 from crawlproject.monitoring.ending import Ending, Skipped, skipped
 from crawlproject.monitoring.summary import limits_from
 from crawlproject.urls.canonical import origin_of
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
     from crawlproject.frontier.overview import HostFacts
-    from crawlproject.frontier.questions import Known
+    from crawlproject.frontier.questions import Known, Questions
     from crawlproject.monitoring.ending import Limits
 
 Account = dict[str, Any]
@@ -42,11 +40,8 @@ _PAGES_TOO = {
 _WAITS = {Wait.LEVEL: "level", Wait.BUDGET: "max_pages"}
 
 
-def account_of(
-    database: sqlite3.Connection, url: str, host: str, limits: Limits, now: float
-) -> Account:
+def account_of(questions: Questions, url: str, host: str, limits: Limits, now: float) -> Account:
     """``host`` is the name of the host that the URL belongs to."""
-    questions = Questions(database)
     known = questions.find(url)
     account: Account = {
         "url": url,
@@ -67,13 +62,13 @@ def account_of(
         "host": None,
         "robots": _robots(questions, url),
         "near": [],
-        "is_over": not overview.open_urls(database),
+        "is_over": questions.is_over(),
     }
     facts = questions.host(known, host)
     if facts is not None:
         account["host"] = {**host_account(facts), "in_flight": 0}
     if known is None:
-        account["near"] = [one._asdict() for one in near(database, url)]
+        account["near"] = [one._asdict() for one in questions.near(url)]
         return account
     page = questions.page(known)
     account |= {

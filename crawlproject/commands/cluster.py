@@ -29,7 +29,7 @@ _MOST = 256
 
 
 class Command(crawl.Command):
-    called = "cluster"
+    name = "cluster"
 
     def short_desc(self) -> str:
         return "Run a spider in several processes of this machine, as one crawl"
@@ -61,7 +61,7 @@ class Command(crawl.Command):
                 self._set_up(crawler, args[0], count, opts, stack)
                 self.crawl(crawler, opts)
         except BadInput as error:
-            complain(str(error), self.called)
+            complain(str(error), self.name)
             self.exitcode = 2
 
     def _check_appended(self, crawler: Crawler) -> None:
@@ -117,7 +117,7 @@ class Command(crawl.Command):
             return cut_short(has_begun, fleet_of(crawler).place)
         status = super().exit_status(crawler, bootstrap_failed)
         if not status and crawler.stats.get_value("finish_reason") == NO_WORKERS:
-            complain("all workers have died: the lines above say how", self.called)
+            complain("all workers have died: the lines above say how", self.name)
             return 1
         return status
 

@@ -53,11 +53,12 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 STDOUT = ("-", "stdout:")
+# Ctrl-C, or ``scrapy stop``: what was not fetched may be fetched later.
+_ON_PURPOSE = ("shutdown", "stopped")
 
 
 class Command(crawl.Command):
-    # What the user has called.
-    called = "crawl"
+    name = "crawl"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -88,10 +89,10 @@ class Command(crawl.Command):
                 self._add_appended(appended)
             self._choose_event_loop()
         except (UsageError, BadInput) as error:
-            complain(_without_internals(str(error)), self.called)
+            complain(_without_internals(str(error)), self.name)
             sys.exit(2)
         except OSError as error:
-            complain(f"can't write {error.filename!r}: {error.strerror}", self.called)
+            complain(f"can't write {error.filename!r}: {error.strerror}", self.name)
             sys.exit(2)
 
     def _choose_event_loop(self) -> None:
@@ -106,7 +107,7 @@ class Command(crawl.Command):
         try:
             crawler = self.checked_crawler(args, opts)
         except BadInput as error:
-            complain(str(error), self.called)
+            complain(str(error), self.name)
             self.exitcode = 2
             return
         self.crawl(crawler, opts)
@@ -122,13 +123,13 @@ class Command(crawl.Command):
 
     def crawl(self, crawler: Crawler, opts: argparse.Namespace) -> None:
         assert self.crawler_process is not None
-        with _less_garbage_collection():
+        with less_garbage_collection():
             self.crawler_process.crawl(crawler, **opts.spargs)
             self.crawler_process.start()
         self.exitcode = self.exit_status(crawler, self.crawler_process.bootstrap_failed)
 
     def exit_status(self, crawler: Crawler, bootstrap_failed: bool) -> int:
-        return _exit_status(crawler, bootstrap_failed, partial(complain, command=self.called))
+        return _exit_status(crawler, bootstrap_failed, partial(complain, command=self.name))
 
     def _take_appended(self, opts: argparse.Namespace) -> list[str]:
         """The outputs of ``-o``, and standard output, which can't be replaced."""
@@ -173,7 +174,7 @@ class Command(crawl.Command):
 
 
 @contextmanager
-def _less_garbage_collection() -> Iterator[None]:
+def less_garbage_collection() -> Iterator[None]:
     """Spare the collector what lives as long as the crawl: a tenth of its processor time."""
     thresholds = gc.get_threshold()
     gc.freeze()
@@ -203,13 +204,13 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool, complain: Callable[[s
     feeds = crawler.get_extension(Feeds)
     if feeds is not None and feeds.failures:
         for uri, problem in feeds.failures.items():
-            complain(_output_problem(uri, problem))
+            complain(output_problem(uri, problem))
         return 1
     if any(key.startswith("feedexport/failed_count/") for key in stats):
         complain("an output could not be stored: the log says which")
         return 1
     failures: dict[str, str] = getattr(crawler.spider, "seed_failures", {})
-    if failures and stats["finish_reason"] != "shutdown" and not _has_fetched_a_seed(crawler):
+    if failures and stats["finish_reason"] not in _ON_PURPOSE and not _has_fetched_a_seed(crawler):
         for seed, error in list(failures.items())[:10]:
             complain(f"the seed {seed} could not be fetched: {explain(error)}")
         return 1
@@ -245,7 +246,8 @@ def _storage_problem(crawler: Crawler) -> str | None:
         return None
 
 
-def _output_problem(uri: str, problem: str) -> str:
+def output_problem(uri: str, problem: str) -> str:
+    """Why an output is not there, in words."""
     if not uri.startswith(STDOUT):
         return f"can't write {uri!r}: {problem}"
     if problem == os.strerror(errno.EPIPE):

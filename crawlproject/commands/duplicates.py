@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from scrapy.commands import ScrapyCommand
 
-from crawlproject.commands.inquiry import Inquiry, opened, write_json
+from crawlproject.commands.inquiry import Inquiry, write_json
 from crawlproject.commands.sheet import Sheet
 from crawlproject.errors import BadArgument
 from crawlproject.exports.cells import cell
@@ -27,7 +27,8 @@ from crawlproject.spiders.values import part
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
+
+    from crawlproject.frontier.source import Source
 
 COLUMNS = ("first", "url", "kind", "similarity")
 # Clusters, and pages of each, that a table shows.
@@ -53,7 +54,7 @@ class Command(Inquiry, ScrapyCommand):
         return (
             "List the pages that have the same body as another, or almost the same main text, by "
             "clusters; the first page of each is the nearest to a seed. "
-            "CRAWLDIR is the JOBDIR of a crawl, which may be running. "
+            "CRAWLDIR is the JOBDIR of a crawl, which may be running, or redis://… "
             "Exit status: 0, 2 for bad arguments."
         )
 
@@ -66,7 +67,7 @@ class Command(Inquiry, ScrapyCommand):
             help="how much of the text is the same, from 0.1 to 1 (DUPLICATES_THRESHOLD: 0.9)",
         )
 
-    def answer(self, operands: list[str], folder: Path, opts: argparse.Namespace) -> int:
+    def answer(self, operands: list[str], source: Source, opts: argparse.Namespace) -> int:
         assert self.settings is not None
         if opts.json and opts.csv:
             raise BadArgument("--csv", "goes not together with --json: give one of them")
@@ -74,7 +75,7 @@ class Command(Inquiry, ScrapyCommand):
             threshold = part("DUPLICATES_THRESHOLD", self.settings["DUPLICATES_THRESHOLD"])
         else:
             threshold = part("--threshold", opts.threshold)
-        with opened(folder) as database:
+        with source.opened() as database:
             reader = Reader(database)
             making = Making.from_note(reader.note(MAKING))
             found = [] if making is None else _found(reader, threshold, making.size)

@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.commands import ScrapyCommand
 
 from crawlproject.commands.account import host_account, limits_of, skip_words
-from crawlproject.commands.inquiry import Inquiry, opened, write_json
+from crawlproject.commands.crew import WORKERS, fleet_words, worker_rows
+from crawlproject.commands.inquiry import Inquiry, write_json
 from crawlproject.commands.sheet import Sheet
 from crawlproject.commands.times import distance, moment_of
 from crawlproject.commands.wording import delay_words
 from crawlproject.errors import BadArgument
 from crawlproject.frontier import clock, overview
-from crawlproject.frontier.database import holder
 from crawlproject.monitoring.ending import plural, size
 
 if TYPE_CHECKING:
     import argparse
     import sqlite3
-    from pathlib import Path
 
+    from crawlproject.frontier.redis.fleet import Fleet
+    from crawlproject.frontier.source import Source
     from crawlproject.monitoring.ending import Limits
 
 _ROWS = 10
@@ -40,7 +41,8 @@ class Command(Inquiry, ScrapyCommand):
         return (
             "Show what a crawl knows: URLs by state, skipped ones by reason, the hosts with the "
             "longest queues and with the most requests, robots.txt, full budgets, seeds. "
-            "CRAWLDIR is the JOBDIR of a crawl, which may be running. "
+            "Of a shared crawl also its workers. "
+            "CRAWLDIR is the JOBDIR of a crawl, which may be running, or redis://… "
             "Exit status: 0, or 2 for bad arguments."
         )
 
@@ -53,25 +55,32 @@ class Command(Inquiry, ScrapyCommand):
             help=f"rows of a list (default: {_ROWS}); 0: no hosts",
         )
 
-    def answer(self, operands: list[str], folder: Path, opts: argparse.Namespace) -> int:
+    def answer(self, operands: list[str], source: Source, opts: argparse.Namespace) -> int:
         assert self.settings is not None
         if not (opts.hosts.isascii() and opts.hosts.isdigit() and len(opts.hosts) < 10):
             raise BadArgument("--hosts", f"{opts.hosts!r} is not a number of rows, such as 20")
         now = clock.now()
-        with opened(folder) as database:
+        with source.opened(with_pages=False) as database:
             values = _values(database, int(opts.hosts), now)
             limits = limits_of(database, self.settings)
         values = {
-            "directory": str(folder),
-            "bytes": overview.size(folder),
-            "running": holder(folder),
+            "directory": None if source.folder is None else str(source.folder),
+            "bytes": source.size(),
+            "running": source.running(),
             **values,
+            "fleet": _fleet(source.fleet()),
         }
         if opts.json:
             write_json(values)
             return 0
-        _draw(values, limits, now)
+        _draw(source.name, values, limits, now)
         return 0
+
+
+def _fleet(fleet: Fleet | None) -> dict[str, Any] | None:
+    if fleet is None:
+        return None
+    return {**fleet._asdict(), "workers": [worker._asdict() for worker in fleet.workers]}
 
 
 def _values(database: sqlite3.Connection, rows: int, now: float) -> dict[str, Any]:
@@ -112,16 +121,18 @@ def _values(database: sqlite3.Connection, rows: int, now: float) -> dict[str, An
     }
 
 
-def _draw(values: dict[str, Any], limits: Limits, now: float) -> None:
+def _draw(name: str, values: dict[str, Any], limits: Limits, now: float) -> None:
     sheet = Sheet()
-    hosts, seeds = values["hosts"], values["seeds"]
-    running = values["running"]
+    hosts, seeds, fleet = values["hosts"], values["seeds"], values["fleet"]
+    taken = "" if values["bytes"] is None else f" ({size(values['bytes'])})"
     sheet.say(
-        f"{plural(values['urls']['total'], 'URL')} in {values['directory']} "
-        f"({size(values['bytes'])}).",
-        "No crawl runs here now." if running is None else f"Process {running} crawls here now.",
+        f"{plural(values['urls']['total'], 'URL')} in {name}{taken}.",
+        _running(values["running"]),
         *_robots(values["robots"]),
+        *([] if fleet is None else fleet_words(fleet)),
     )
+    if fleet is not None:
+        sheet.table("Workers", "lrrl", WORKERS, worker_rows(fleet))
     sheet.table("URLs", "lrl", (), _states(values))
     sheet.table(
         "Skipped URLs, and what lets them in",
@@ -183,6 +194,14 @@ def _draw(values: dict[str, Any], limits: Limits, now: float) -> None:
         seeds["total"] - len(seeds["first"]),
     )
     sheet.write()
+
+
+def _running(running: int | list[str] | None) -> str:
+    if running is None:
+        return "No crawl runs here now."
+    if isinstance(running, int):
+        return f"Process {running} crawls here now."
+    return f"{plural(len(running), 'worker')} crawl{'s' if len(running) == 1 else ''} here now."
 
 
 def _states(values: dict[str, Any]) -> list[tuple[str, str, str]]:

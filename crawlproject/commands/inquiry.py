@@ -1,36 +1,40 @@
-"""What the commands that look into a crawl directory share: arguments, errors, a moment in time.
+"""What the commands that look into a crawl share: arguments, errors.
+
+A crawl is in a crawl directory, or in Redis: what is said here of CRAWLDIR is true of
+``redis://…``, too (``frontier/source.py``).
 
 | exit status | meaning |
 |---|---|
 | 0 | answered |
 | 1 | ``why``: the URL was never seen; ``page``: no such page, or no body of it |
 | | ``skipped``: the output could not be written |
-| 2 | bad arguments, or no crawl directory that can be read |
+| | ``export``: an output could not be written |
+| | ``forget``: workers are at the crawl |
+| 2 | bad arguments, or no crawl that can be read |
 """
 
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from crawlproject.commands.crawl import complain
-from crawlproject.errors import BadArgument, BadCrawlDirectory, BadInput
-from crawlproject.frontier.looking import reading
+from crawlproject.errors import BadArgument, BadInput
+from crawlproject.frontier.redis.address import check_address, is_address
+from crawlproject.frontier.source import source_of
 from crawlproject.records import json_encoder
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
-    from scrapy.settings import Settings
+    from scrapy.settings import BaseSettings, Settings
 
-_INTERRUPTED = 130
+    from crawlproject.frontier.source import Source
+
+INTERRUPTED = 130
 
 
 class Inquiry(ABC):
@@ -42,13 +46,14 @@ class Inquiry(ABC):
     name: ClassVar[str]
     # The positional arguments before CRAWLDIR.
     operands: ClassVar[tuple[str, ...]] = ()
+    # Its own, beside those of all.
     options: ClassVar[tuple[str, ...]] = ("--json",)
     requires_crawler_process = False
     exitcode = 0
     settings: Settings | None
 
     @abstractmethod
-    def answer(self, operands: list[str], folder: Path, opts: argparse.Namespace) -> int:
+    def answer(self, operands: list[str], source: Source, opts: argparse.Namespace) -> int:
         """Answer on standard output; the exit status."""
 
     def syntax(self) -> str:
@@ -56,13 +61,17 @@ class Inquiry(ABC):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)  # type: ignore[misc]
-        parser.add_argument("--json", action="store_true", help="answer in JSON, for programs")
+        add_source_options(parser)
+        if "--json" in self.options:
+            parser.add_argument("--json", action="store_true", help="answer in JSON, for programs")
         parser.error = self._refuse  # type: ignore[method-assign]
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        assert self.settings is not None
         try:
-            *operands, directory = self._arguments(args)
-            self.exitcode = self.answer(operands, Path(directory), opts)
+            *operands, where = self._arguments(args, opts.redis)
+            source = source_of(where, self.settings, opts.crawl)
+            self.exitcode = self.answer(operands, source, opts)
             sys.stdout.flush()
         except BadInput as error:
             self._complain(str(error))
@@ -74,22 +83,31 @@ class Inquiry(ABC):
             self._complain(f"can't write the answer: {error.strerror}")
             self.exitcode = 1
         except KeyboardInterrupt:
-            self.exitcode = _INTERRUPTED
+            self.exitcode = INTERRUPTED
 
-    def _arguments(self, args: list[str]) -> list[str]:
-        """The operands and the directory, which may be the setting JOBDIR instead."""
+    def _arguments(self, args: list[str], redis: str | None) -> list[str]:
+        """The operands, and where the crawl is."""
         assert self.settings is not None
+        names = self.operands
         for arg in args:
             if arg.startswith("-"):
-                nearest = get_close_matches(arg.partition("=")[0], self.options, n=1)
+                options = (*self.options, "--redis", "--crawl")
+                nearest = get_close_matches(arg.partition("=")[0], options, n=1)
                 hint = f"did you mean {nearest[0]}?" if nearest else "--help lists the options"
                 raise BadInput(f"unknown option {arg!r}; {hint}")
-        if len(args) > len(self.operands) + 1:
+        if len(args) > len(names) + (redis is None):
             raise BadInput(f"unknown argument {args[-1]!r}; give {self.syntax()}")
-        jobdir = self.settings["JOBDIR"]
-        if jobdir and len(args) == len(self.operands):
-            args = [*args, str(jobdir)]
-        for name, value in zip((*self.operands, "CRAWLDIR"), [*args, "", ""], strict=False):
+        if redis is not None:
+            check_address("--redis", redis)
+        where = redis or source_in(self.settings)
+        if len(args) == len(names) == 1 and not where and is_address(args[0]):
+            raise BadArgument(names[0], f"missing: give {self.syntax()}")
+        if where and len(args) == len(names):
+            args = [*args, where]
+        elif len(args) == 2 and is_address(args[0]):
+            # Nobody crawls a Redis, so it is clear which is which.
+            args = args[::-1]
+        for name, value in zip((*names, "CRAWLDIR"), [*args, "", ""], strict=False):
             if not value:
                 raise BadArgument(name, f"missing: give {self.syntax()}")
         return args
@@ -102,15 +120,18 @@ class Inquiry(ABC):
         sys.exit(2)
 
 
-@contextmanager
-def opened(folder: Path) -> Iterator[sqlite3.Connection]:
-    """The crawl in a directory as it was at one moment. Raises BadCrawlDirectory."""
-    with reading(folder) as database:
-        try:
-            database.execute("BEGIN")
-            yield database
-        except sqlite3.Error as error:
-            raise BadCrawlDirectory(f"can't read {str(folder)!r}: {error}") from None
+def add_source_options(parser: argparse.ArgumentParser) -> None:
+    """What says where a crawl is, beside CRAWLDIR."""
+    parser.add_argument("--redis", metavar="URL", help="a shared crawl's Redis, for CRAWLDIR")
+    parser.add_argument(
+        "--crawl", metavar="ID", help="which crawl, if several are there (FRONTIER_CRAWL_ID)"
+    )
+
+
+def source_in(settings: BaseSettings) -> str | None:
+    """Where the crawl is, by the settings with which it was started."""
+    where = settings["REDIS_URL"] or settings["JOBDIR"]
+    return str(where) if where else None
 
 
 def write_json(value: Any) -> None:

@@ -45,12 +45,14 @@ def _is_path(asked: str) -> bool:
     return asked.startswith("/") and not asked.startswith("//")
 
 
-def is_directory(asked: str, folder: Path) -> bool:
+def is_directory(asked: str, folder: Path | None) -> bool:
     """Whether it was not meant as a URL: a path of the site may be one of this machine, too."""
     if "://" in asked or not Path(asked).is_dir():
         return False
     is_crawl = (Path(asked) / DATABASE).exists()
-    return is_crawl or not _is_path(asked) or not (folder / DATABASE).exists()
+    if is_crawl or not _is_path(asked):
+        return True
+    return folder is not None and not (folder / DATABASE).exists()
 
 
 def _of_the_seeds(path: str, questions: Questions) -> list[str]:

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 
-from crawlproject.commands.inquiry import Inquiry, opened, write_json
+from crawlproject.commands.inquiry import Inquiry, write_json
 from crawlproject.commands.leaf import draw
 from crawlproject.commands.meant import is_directory, url_meant
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.database import DATABASE
-from crawlproject.frontier.near import near
-from crawlproject.frontier.questions import Questions
 from crawlproject.frontier.reading import Reader
+from crawlproject.frontier.redis.address import is_address
 from crawlproject.pipelines.blobs import MissingBody, StoreError
 from crawlproject.pipelines.places import Shelves
 from crawlproject.pipelines.stored import checked
@@ -29,8 +28,9 @@ from crawlproject.urls.fingerprint import canonicalizer_from
 
 if TYPE_CHECKING:
     import argparse
-    import sqlite3
 
+    from crawlproject.frontier.questions import Questions
+    from crawlproject.frontier.source import Source
     from crawlproject.records import Record
 
 Leaf = dict[str, Any]
@@ -56,7 +56,7 @@ class Command(Inquiry, ScrapyCommand):
             "Print what a crawl has kept of a page: when and how it was fetched, the headers of "
             "both sides, and with --body the body alone. A crawl keeps bodies and headers with "
             "-s STORE_BODIES=True. A path alone, such as /news/, is one of the seed's host. "
-            "CRAWLDIR is the JOBDIR of a crawl, which may be running. "
+            "CRAWLDIR is the JOBDIR of a crawl, which may be running, or redis://… "
             "Exit status: 0; 1 when there is no such page, or no body of it; 2 bad arguments."
         )
 
@@ -66,18 +66,17 @@ class Command(Inquiry, ScrapyCommand):
             "--body", action="store_true", help="write the body, byte by byte, and nothing else"
         )
 
-    def answer(self, operands: list[str], folder: Path, opts: argparse.Namespace) -> int:
+    def answer(self, operands: list[str], source: Source, opts: argparse.Namespace) -> int:
         assert self.settings is not None
         asked = operands[0]
-        if is_directory(asked, folder):
+        if is_directory(asked, source.folder):
             raise BadArgument("URL", f"{asked!r} is a directory: give {self.syntax()}")
         if opts.body and opts.json:
             raise BadArgument("--body", "is the body alone: leave out --json")
-        shelves = Shelves(folder, self.settings["STORE_URI"])
-        with opened(folder) as database:
-            questions = Questions(database)
+        shelves = Shelves(source.folder, self.settings["STORE_URI"])
+        with source.questions() as questions:
             url = url_meant(asked, questions, canonicalizer_from(self.settings))
-            leaf = _leaf(database, asked, url)
+            leaf = _leaf(questions, asked, url)
         if opts.body:
             return self._write_body(leaf, shelves)
         problem = _look_for_body(leaf, shelves)
@@ -87,14 +86,15 @@ class Command(Inquiry, ScrapyCommand):
             draw(leaf, problem, _HOW_TO)
         return 1 if leaf["page"] is None else 0
 
-    def _arguments(self, args: list[str]) -> list[str]:
+    def _arguments(self, args: list[str], redis: str | None) -> list[str]:
         """Either order will do, as ``why`` has the other one."""
         if len(args) == 1 and _is_crawl(args[0]):
             raise BadArgument("URL", f"missing: give {self.syntax()}")
         is_swapped = len(args) == 2 and (
-            _is_crawl(args[0]) or ("://" in args[1] and "://" not in args[0])
+            _is_crawl(args[0])
+            or ("://" in args[1] and "://" not in args[0] and not is_address(args[1]))
         )
-        return super()._arguments(args[::-1] if is_swapped else args)
+        return super()._arguments(args[::-1] if is_swapped else args, redis)
 
     def _write_body(self, leaf: Leaf, shelves: Shelves) -> int:
         try:
@@ -109,10 +109,9 @@ def _is_crawl(text: str) -> bool:
     return "://" not in text and (Path(text) / DATABASE).exists()
 
 
-def _leaf(database: sqlite3.Connection, asked: str, url: str) -> Leaf:
-    questions = Questions(database)
+def _leaf(questions: Questions, asked: str, url: str) -> Leaf:
     known = questions.find(url)
-    answer = None if known is None else Reader(database).answer(known.id)
+    answer = None if known is None else Reader(questions.database).answer(known.id)
     stored = None if answer is None or answer.stored is None else checked(answer.stored)
     return {
         "asked": asked,
@@ -122,7 +121,7 @@ def _leaf(database: sqlite3.Connection, asked: str, url: str) -> Leaf:
         "redirects_to": None if answer is None else answer.target,
         "stored": stored,
         "body": None,
-        "near": [one._asdict() for one in near(database, url)] if known is None else [],
+        "near": [one._asdict() for one in questions.near(url)] if known is None else [],
     }
 
 

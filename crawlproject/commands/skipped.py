@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, ClassVar
 from scrapy.commands import ScrapyCommand
 
 from crawlproject.commands.account import skip_words
-from crawlproject.commands.inquiry import Inquiry, opened
+from crawlproject.commands.inquiry import Inquiry
 from crawlproject.errors import BadArgument, BadOutput
 from crawlproject.exports.cells import cell
 from crawlproject.exports.storage import LINES, partial_of
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from crawlproject.frontier.base import Skip
+    from crawlproject.frontier.source import Source
 
 COLUMNS = ("url", "reason", "rule", "depth", "referrer")
 _CSV = "csv"
@@ -50,7 +51,7 @@ class Command(Inquiry, ScrapyCommand):
         return (
             "List the URLs that a crawl found but did not let in, sorted by URL, as CSV: url, "
             "reason, rule (the pattern or setting to blame), depth, referrer. "
-            "CRAWLDIR is the JOBDIR of a crawl, which may be running. "
+            "CRAWLDIR is the JOBDIR of a crawl, which may be running, or redis://… "
             "Exit status: 0, 1 when the output could not be written, 2 for bad arguments."
         )
 
@@ -68,10 +69,10 @@ class Command(Inquiry, ScrapyCommand):
             help="only what was skipped for this reason, such as offsite (may be repeated)",
         )
 
-    def answer(self, operands: list[str], folder: Path, opts: argparse.Namespace) -> int:
+    def answer(self, operands: list[str], source: Source, opts: argparse.Namespace) -> int:
         path, format_ = _output(opts.output)
         write = _write_lines if opts.json or format_ in LINES else _write_csv
-        with opened(folder) as database:
+        with source.opened(with_pages=False) as database:
             reasons = frozenset(opts.reason)
             _check_reasons(reasons, database)
             skips = Reader(database).skips()

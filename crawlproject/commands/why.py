@@ -8,21 +8,19 @@ from scrapy.commands import ScrapyCommand
 
 from crawlproject.commands import wording
 from crawlproject.commands.account import account_of, limits_of
-from crawlproject.commands.inquiry import Inquiry, opened, write_json
+from crawlproject.commands.inquiry import Inquiry, write_json
 from crawlproject.commands.meant import draw_near, is_directory, url_meant
 from crawlproject.commands.sheet import Sheet
 from crawlproject.errors import BadArgument
 from crawlproject.frontier import clock
-from crawlproject.frontier.database import holder
 from crawlproject.frontier.opening import host_function
-from crawlproject.frontier.questions import Questions
 from crawlproject.urls.fingerprint import canonicalizer_from
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
     from crawlproject.commands.account import Account
+    from crawlproject.frontier.source import Source
 
 
 class Command(Inquiry, ScrapyCommand):
@@ -37,25 +35,25 @@ class Command(Inquiry, ScrapyCommand):
             "Say what became of a URL: fetched, failed, queued (behind what), skipped (by which "
             "rule, and what would let it in) or never seen (and which known URLs come near). "
             "A path alone, such as /news/, is one of the seed's host. "
-            "CRAWLDIR is the JOBDIR of a crawl, which may be running. "
+            "CRAWLDIR is the JOBDIR of a crawl, which may be running, or redis://… "
             "Exit status: 0 known, 1 never seen, 2 bad arguments."
         )
 
-    def answer(self, operands: list[str], folder: Path, opts: argparse.Namespace) -> int:
+    def answer(self, operands: list[str], source: Source, opts: argparse.Namespace) -> int:
         assert self.settings is not None
         asked = operands[0]
-        if is_directory(asked, folder):
+        if is_directory(asked, source.folder):
             raise BadArgument("URL", f"{asked!r} is a directory: give {self.syntax()}")
         now = clock.now()
-        with opened(folder) as database:
-            limits = limits_of(database, self.settings)
-            url = url_meant(asked, Questions(database), canonicalizer_from(self.settings))
+        with source.questions() as questions:
+            limits = limits_of(questions.database, self.settings)
+            url = url_meant(asked, questions, canonicalizer_from(self.settings))
             host = host_function(self.settings)(url)
             account: Account = {
                 "asked": asked,
                 "summary": None,
-                **account_of(database, url, host, limits, now),
-                "running": holder(folder),
+                **account_of(questions, url, host, limits, now),
+                "running": source.running(),
             }
         account["summary"] = wording.summary(account, limits, now)
         if opts.json:

@@ -58,7 +58,7 @@ class Feeds(FeedExporter):
             for cls in slot.filter.item_classes or ():
                 self._kinds[f"{cls.__module__}.{cls.__qualname__}"] = cls
         lines = self.slots
-        appended = [slot for slot in lines if _appends(slot)]
+        appended = [slot for slot in lines if self._has_before(slot)]
         self.slots = [slot for slot in lines if slot not in appended]
         if self.slots:
             for item in self._items(frontier.read()):
@@ -152,6 +152,13 @@ class Feeds(FeedExporter):
         is_closed = bool(errors) and all(isinstance(error, BrokenPipeError) for error in errors)
         return is_closed and not self._documents
 
+    def _has_before(self, slot: FeedSlot) -> bool:
+        """Whether lines go behind those of earlier runs. On standard output there are none, and
+        what is not a file is stored as a whole.
+        """
+        can_append = isinstance(slot.storage, FileFeedStorage)
+        return can_append and not slot.feed_options.get("overwrite", False)
+
     def _is_document(self, slot: FeedSlot) -> bool:
         return issubclass(self.exporters[slot.format], SortedPagesExporter)
 
@@ -159,11 +166,3 @@ class Feeds(FeedExporter):
         with suppress(LookupError):  # another scheduler: items stay as they arrive
             return frontier_of(self.crawler)
         return None
-
-
-def _appends(slot: FeedSlot) -> bool:
-    """Whether lines go behind those of earlier runs. On standard output there are none, and
-    what is not a file is stored as a whole.
-    """
-    can_append = isinstance(slot.storage, FileFeedStorage)
-    return can_append and not slot.feed_options.get("overwrite", False)

@@ -60,8 +60,8 @@ class WarcExporter(SortedPagesExporter):
     @classmethod
     def from_crawler(cls, crawler: Crawler, file: IO[bytes], **options: Any) -> Self:
         with suppress(LookupError):
-            if (folder := frontier_of(crawler).folder) is not None:
-                options.setdefault("shelves", Shelves(folder, crawler.settings["STORE_URI"]))
+            folder = frontier_of(crawler).folder
+            options.setdefault("shelves", Shelves(folder, crawler.settings["STORE_URI"]))
         return super().from_crawler(crawler, file, **options)
 
     @classmethod

@@ -199,6 +199,10 @@ class Frontier(Protocol):
     # The crawl directory, which may be a temporary one; None: there is none.
     folder: Path | None
 
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the whole crawl is to end now, though there may be more to do."""
+
     def go_live(self, wake: Callable[[], None]) -> None:
         """The crawl begins, in this event loop. ``wake`` is called when there is more to take, and
         nobody has asked for it.
@@ -206,6 +210,9 @@ class Frontier(Protocol):
 
     def at_once(self) -> AbstractContextManager[None]:
         """Within, what is told is known at once, though it may take time."""
+
+    def is_alone(self) -> bool:
+        """Whether no other worker is at the crawl."""
 
     # --- what comes in
 
@@ -298,6 +305,12 @@ class Frontier(Protocol):
 
     def recall(self, name: str) -> str | None: ...
 
+    def join(self, name: str, texts: Iterable[str]) -> None:
+        """Add texts to a note that is a list of them."""
+
+    def follow(self, name: str, call: Callable[[str], object]) -> None:
+        """Call for each text of such a note, also for those that other workers add later."""
+
     def commit(self) -> None:
         """Make everything so far outlive this process."""
 
@@ -318,6 +331,9 @@ class Frontier(Protocol):
 
     def counts(self) -> Counts:
         """How many URLs are in which state."""
+
+    def count_pages(self) -> int:
+        """How many pages there are, about."""
 
     def depths(self) -> dict[int, int]:
         """How many pages are at which depth."""

@@ -79,6 +79,14 @@ def near(database: sqlite3.Connection, url: str) -> list[Near]:
     return list(found.values())
 
 
+def guesses(database: sqlite3.Connection, url: str) -> list[str]:
+    """How one that comes near may be written, for who can look up whole URLs only. Of the database
+    the names of the hosts are looked at.
+    """
+    wanted = _split(url)
+    return [parts.url for parts in (*_rewritten(database, wanted), *_way_up(wanted))]
+
+
 def _split(url: str) -> _Parts:
     location, _, query = url.partition("?")
     scheme, _, rest = location.partition("://")
@@ -102,6 +110,11 @@ def _difference(wanted: _Parts, other: _Parts) -> str:
 
 def _variants(database: sqlite3.Connection, wanted: _Parts) -> Iterator[Near]:
     """The usual ways to write an address differently."""
+    for variant in _rewritten(database, wanted):
+        yield from _known(database, variant.url, _difference(wanted, variant))
+
+
+def _rewritten(database: sqlite3.Connection, wanted: _Parts) -> Iterator[_Parts]:
     twin = {"http": "https", "https": "http"}.get(wanted.scheme, wanted.scheme)
     www = wanted.authority.removeprefix("www.")
     authorities = [
@@ -115,8 +128,7 @@ def _variants(database: sqlite3.Connection, wanted: _Parts) -> Iterator[Near]:
         (wanted.has_slash, not wanted.has_slash),
         (wanted.scheme, twin),
     ):
-        variant = _Parts(scheme, authority, wanted.path, has_slash, query)
-        yield from _known(database, variant.url, _difference(wanted, variant))
+        yield _Parts(scheme, authority, wanted.path, has_slash, query)
 
 
 def _similar_hosts(database: sqlite3.Connection, authority: str) -> list[str]:
@@ -168,15 +180,19 @@ def _spellings(database: sqlite3.Connection, wanted: _Parts) -> Iterator[Near]:
 
 def _above(database: sqlite3.Connection, wanted: _Parts) -> Iterator[Near]:
     """The nearest page above it."""
+    for parts in _way_up(wanted):
+        if found := list(_known(database, parts.url, "the nearest above")):
+            yield from found
+            return
+
+
+def _way_up(wanted: _Parts) -> Iterator[_Parts]:
     # What has a query has the page without it above.
     path = f"{wanted.path}/?" if wanted.query else wanted.path
     while path:
         path = path.rpartition("/")[0]
         for has_slash in (True, False):
-            above = _Parts(wanted.scheme, wanted.authority, path, has_slash, "")
-            if found := list(_known(database, above.url, "the nearest above")):
-                yield from found
-                return
+            yield _Parts(wanted.scheme, wanted.authority, path, has_slash, "")
 
 
 def _known(database: sqlite3.Connection, url: str, how: str) -> Iterator[Near]:

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from crawlproject.records import from_text
+
 # The fields that pipelines have added to pages.
 ADDED_FIELDS = "added fields"
 # The seeds of all runs.
 SEEDS = "seeds"
+# Those of them that were fed while it ran.
+FED = "fed"
 # Hosts that seeds have led to.
 WIDENED = "widened"
 # When the first run began.
 STARTED_AT = "started at"
+# Reasons for which URLs were skipped, and are judged again since.
+RECONSIDERED = "reconsidered"
+
+
+def texts_in(name: str, note: str | None) -> list[str]:
+    """Those in a note; none if there is no such note. Raises ValueError for what is no list."""
+    values = None
+    with suppress(ValueError):
+        values = from_text(note or "[]")
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ValueError(f"the note {name!r} is no list of texts")
+    return values

@@ -50,9 +50,11 @@ def open_frontier(crawler: Crawler) -> Frontier:
 
 
 def check_crawl_directory(settings: BaseSettings) -> None:
-    """Raise BadCrawlDirectory for a JOBDIR that can't be used, before anything is set up."""
+    """Raise BadInput for a JOBDIR, or a Redis, that can't be used, before anything is set up."""
     if is_shared(settings):
-        # Nothing is kept there.
+        from crawlproject.frontier.redis.opening import check_shared
+
+        check_shared(settings)
         return
     if settings["JOBDIR"] is not None and not str(settings["JOBDIR"]).strip():
         raise BadCrawlDirectory("JOBDIR is empty: name a directory, as in -s JOBDIR=crawls/example")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlproject.frontier import overview
 from crawlproject.frontier.base import Robots, State
 from crawlproject.frontier.entry import Wait, Way
+from crawlproject.frontier.near import near
 from crawlproject.frontier.reading import Node, Reader
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.rows import STATES
@@ -18,6 +19,7 @@ from crawlproject.urls.canonical import host_of, origin_of
 if TYPE_CHECKING:
     import sqlite3
 
+    from crawlproject.frontier.near import Near
     from crawlproject.frontier.overview import HostFacts
     from crawlproject.records import Record
 
@@ -73,6 +75,14 @@ class Questions:
 
     def find(self, url: str) -> Known | None:
         return self._one("fingerprint = ? AND url = ?", fingerprint(url), url)
+
+    def near(self, url: str) -> list[Near]:
+        """Known URLs that come near one that is not known."""
+        return near(self.database, url)
+
+    def is_over(self) -> bool:
+        """Whether nothing is left to be fetched."""
+        return not overview.open_urls(self.database)
 
     def way(self, known: Known) -> list[Step]:
         """The shortest way to a URL, from where the crawl began."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
-from contextlib import suppress
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.frontier.base import Facts, Skip
 from crawlproject.frontier.entry import Way
-from crawlproject.frontier.notes import ADDED_FIELDS, SEEDS, STARTED_AT
+from crawlproject.frontier.notes import ADDED_FIELDS, SEEDS, STARTED_AT, texts_in
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.seen import fingerprint
 from crawlproject.records import PAGE, completed, from_text
@@ -177,12 +176,10 @@ class Reader:
 
     def texts(self, name: str) -> list[str]:
         """Those in a note; none if there is no such note."""
-        values = None
-        with suppress(ValueError):
-            values = from_text(self.note(name) or "[]")
-        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-            raise sqlite3.DatabaseError(f"the note {name!r} is no list of texts")
-        return values
+        try:
+            return texts_in(name, self.note(name))
+        except ValueError as error:
+            raise sqlite3.DatabaseError(str(error)) from None
 
     def skips(self) -> Iterator[Skip]:
         for url, reason, rule, depth, referrer in self.database.execute(

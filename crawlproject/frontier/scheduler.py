@@ -167,7 +167,7 @@ class FrontierScheduler(BaseScheduler):
         return not self._frontier.exhausted()
 
     def next_request(self) -> Request | None:
-        if self._frontier.failure is not None:
+        if self._frontier.failure is not None or self._frontier.stop_reason is not None:
             self._stop()
             return None
         if self._given == 0:
@@ -321,11 +321,16 @@ class FrontierScheduler(BaseScheduler):
             wake(self._crawler)
 
     def _stop(self) -> None:
-        """End a crawl whose state can't be kept."""
-        if not self._is_stopping:
-            self._is_stopping = True
+        """End a crawl whose state can't be kept, or that somebody has ended for all workers."""
+        if self._is_stopping:
+            return
+        self._is_stopping = True
+        if self._frontier.failure is not None:
             logger.error("The crawl directory can't be used: %s", self._frontier.failure)
             stop(self._crawler, "crawl directory")
+        elif self._frontier.stop_reason is not None:
+            logger.info("The whole crawl is to end: %s", self._frontier.stop_reason)
+            stop(self._crawler, self._frontier.stop_reason)
 
     def _set_alarm(self, moment: float) -> None:
         """Wake the engine when the next host gets ready."""

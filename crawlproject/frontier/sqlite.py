@@ -8,6 +8,7 @@ and here the contract of ``base.py``.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import nullcontext, suppress
 from heapq import heapify, heappop, heappush
@@ -25,6 +26,7 @@ from crawlproject.frontier.entry import Entry, Way
 from crawlproject.frontier.guard import guarded
 from crawlproject.frontier.hosts import HostGate
 from crawlproject.frontier.judging import Judging
+from crawlproject.frontier.notes import texts_in
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.store import Store
@@ -127,6 +129,9 @@ class SqliteFrontier(Turns, Judging):
 
     def at_once(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def is_alone(self) -> bool:
+        return True
 
     # --- what comes in
 
@@ -292,6 +297,14 @@ class SqliteFrontier(Turns, Judging):
     def recall(self, name: str) -> str | None:
         return self._store.recall(name)
 
+    def join(self, name: str, texts: Iterable[str]) -> None:
+        known = texts_in(name, self.recall(name))
+        self.remember(name, json.dumps(list(dict.fromkeys([*known, *texts]))))
+
+    def follow(self, name: str, call: Callable[[str], object]) -> None:
+        for text in texts_in(name, self.recall(name)):
+            call(text)
+
     # --- what is known
 
     def unknown(self, urls: Iterable[str]) -> list[str]:
@@ -324,6 +337,9 @@ class SqliteFrontier(Turns, Judging):
 
     def counts(self) -> Counts:
         return self._census.counts()
+
+    def count_pages(self) -> int:
+        return self.read().count_pages()
 
     def depths(self) -> dict[int, int]:
         return self.read().depths()

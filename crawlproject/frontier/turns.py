@@ -24,6 +24,11 @@ class Turns:
     def fail(self, problem: str) -> None:
         raise NotImplementedError
 
+    @property
+    def stop_reason(self) -> str | None:
+        # Who is alone is stopped by a signal.
+        return None
+
     @guarded(None)
     def landed(self, lease: Lease, now: float) -> None:
         if lease.url in self._flying:

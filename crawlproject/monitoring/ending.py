@@ -276,8 +276,10 @@ def _cause(ending: Ending) -> str | None:
     reason = ending.reason
     if reason == "finished":
         return _fullness(ending)
-    if reason == "shutdown":
+    if reason in ("shutdown", "stopped"):
         cause = "Ctrl-C" if ending.is_watched else "a signal"
+        if reason == "stopped":
+            cause = "scrapy stop"
         end = "in-flight requests were finished"
         if ending.files and all(file.is_complete for file in ending.files):
             end += " and the files are complete"

@@ -11,6 +11,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from w3lib.url import file_uri_to_path
 
 from crawlproject.errors import BadArgument
+from crawlproject.frontier.redis.address import is_shared
 from crawlproject.pipelines.blobs import FOLDER, Blobs, Folder, MissingBody
 from crawlproject.pipelines.remote import Remote, without_password
 
@@ -20,9 +21,14 @@ if TYPE_CHECKING:
     from crawlproject.pipelines.blobs import Place
 
 
-def place_of(uri: str | None, folder: Path) -> Place:
+# Workers may be on different machines, and what they have there goes when they end.
+SHARED_STORE = "the workers of a shared crawl keep bodies in one place, with -s STORE_URI=…"
+
+
+def place_of(uri: str | None, folder: Path | None) -> Place:
     """The place that a STORE_URI names; without one, in a crawl directory. Raises StoreError."""
     if uri is None:
+        assert folder is not None
         return Folder(folder / FOLDER)
     path = local_path(uri)
     return Remote(uri) if path is None else Folder(path)
@@ -56,6 +62,8 @@ def check_store(settings: BaseSettings) -> None:
         given = settings["STORE_BODIES"]
         raise BadArgument("STORE_BODIES", f"{given!r} is not True or False") from None
     if uri is None:
+        if is_wanted and is_shared(settings):
+            raise BadArgument("STORE_URI", f"missing: {SHARED_STORE}")
         return
     if not is_wanted:
         # A settings.py may say where, for whoever wants them kept; who says it here wants it now.
@@ -78,10 +86,11 @@ class Shelves:
     """The bodies of a crawl to be read, wherever its runs have put them.
 
     Which store has a body is written beside its page. Only the one that the user names is
-    opened, besides the crawl directory's own: a crawl directory may come from anywhere.
+    opened, besides the crawl directory's own: a crawl directory may come from anywhere. A shared
+    crawl has none (``folder`` is None).
     """
 
-    def __init__(self, folder: Path, uri: str | None) -> None:
+    def __init__(self, folder: Path | None, uri: str | None) -> None:
         self._folder = folder
         self._uri = uri
         self._opened: dict[str | None, Blobs] = {}
@@ -92,6 +101,8 @@ class Shelves:
         """
         if store is not None and store != store_name(self._uri):
             raise MissingBody(f"it is in {store}: -s STORE_URI={store} reads it")
+        if store is None and self._folder is None:
+            raise MissingBody(f"it was kept where its worker ran: {SHARED_STORE}")
         if store not in self._opened:
             place = place_of(store and self._uri, self._folder)
             self._opened[store] = Blobs(place)

@@ -56,7 +56,7 @@ class Scope:
         traps: Traps | None = None,
     ) -> None:
         self._mode = mode
-        self._seeds = frozenset(seeds)
+        self._seeds = set(seeds)
         self._hosts: set[str] = set()
         self._domains = frozenset(domain.lower().strip(".") for domain in allow)
         self._include = [re.compile(pattern) for pattern in include]
@@ -85,6 +85,11 @@ class Scope:
         self._hosts.add(reach)
         self._host_reason.cache_clear()
         return True
+
+    def add_seed(self, url: str) -> None:
+        """Take in a seed that came later."""
+        self._seeds.add(url)
+        self.widen(host_of(url))
 
     def reason(self, url: str) -> str | None:
         """Why a canonical URL is not in scope; None when it is."""

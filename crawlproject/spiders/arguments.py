@@ -94,6 +94,8 @@ _OTHER_SETTINGS: dict[str, Argument] = {
             "ROBOTSTXT_OBEY AUTOTHROTTLE_ENABLED POLITENESS_FAST_LOOPBACK URLS_JOIN_SCHEMES "
             "SCOPE_SEEDS_ONLY SCOPE_FOLLOW_SEED_REDIRECTS MONITORING_PROGRESS MONITORING_SUMMARY "
             "HTTPERROR_ALLOW_ALL DOWNLOAD_VERIFY_CERTIFICATES RETRY_ENABLED "
+            "FRONTIER_WAIT_FOR_SEEDS SCHEDULER_PERSIST SCHEDULER_FLUSH_ON_START "
+            "REDIS_START_URLS_AS_SET REDIS_START_URLS_AS_ZSET "
             "PAGES_CONTENT PAGES_MEDIA PAGES_TEXT DUPLICATES_ENABLED STORE_BODIES",
         ),
         (
@@ -111,7 +113,8 @@ _OTHER_SETTINGS: dict[str, Argument] = {
             "POLITENESS_ROBOTS_MAX_BYTES SCOPE_MAX_PAGES_PER_HOST SCOPE_MAX_PAGES_PER_PREFIX "
             "SCOPE_MAX_REPEATED_SEGMENTS SCOPE_MAX_QUERY_PARAMS CLOSESPIDER_PAGECOUNT "
             "CLOSESPIDER_ITEMCOUNT CLOSESPIDER_ERRORCOUNT DOWNLOAD_WARNSIZE DNSCACHE_SIZE "
-            "MEMUSAGE_LIMIT_MB MEMUSAGE_WARNING_MB RENDER_MAX_PAGES RENDER_MAX_REQUESTS",
+            "MEMUSAGE_LIMIT_MB MEMUSAGE_WARNING_MB RENDER_MAX_PAGES RENDER_MAX_REQUESTS "
+            "FRONTIER_SHARDS",
         ),
         (
             values.whole_number(1),
@@ -123,7 +126,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.whole_number(1, 50), "DUPLICATES_SHINGLE_WORDS"),
         (values.part, "DUPLICATES_THRESHOLD"),
         (values.one_of(MARK, DROP), "DUPLICATES_ACTION"),
-        (values.some_time, "DOWNLOAD_TIMEOUT RENDER_TIMEOUT_SECONDS"),
+        (values.some_time, "DOWNLOAD_TIMEOUT RENDER_TIMEOUT_SECONDS FRONTIER_LEASE_SECONDS"),
         (values.encoding, "FEED_EXPORT_ENCODING"),
         (values.statuses, "RETRY_HTTP_CODES"),
         (values.one_of(HOSTNAME, DOMAIN), "POLITENESS_HOST"),
@@ -131,7 +134,8 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.host_limits, "POLITENESS_HOSTS"),
         (values.log_level, "LOG_LEVEL"),
         (rules, "SCOPE_RULES"),
-        (values.text_or_none, "STORE_URI DUPLICATES_ITEM_TEXT"),
+        (values.crawl_name, "FRONTIER_CRAWL_ID"),
+        (values.text_or_none, "STORE_URI DUPLICATES_ITEM_TEXT REDIS_URL REDIS_START_URLS_KEY"),
     )
     for name in names.split()
 }
@@ -202,7 +206,8 @@ def _seeds(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
     if path := settings.get("SEEDS_FILE"):
         name = "seeds_file" if "seeds_file" in arguments else "SEEDS_FILE"
         seeds = list(dict.fromkeys(seeds + seeds_of_file(name, path, canonicalize)))
-    if not seeds:
+    is_fed = settings["REDIS_START_URLS_KEY"] or settings.getbool("FRONTIER_WAIT_FOR_SEEDS")
+    if not seeds and not (settings["REDIS_URL"] and is_fed):
         raise BadArgument("seed", "missing: give a URL, as in -a seed=https://example.com")
     return seeds
 

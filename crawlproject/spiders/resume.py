@@ -26,7 +26,7 @@ from crawlproject.frontier.base import (
     ROBOTS_UNREACHABLE,
     Candidate,
 )
-from crawlproject.frontier.notes import SEEDS, WIDENED
+from crawlproject.frontier.notes import FED, SEEDS, WIDENED
 from crawlproject.scope.traps import GROWING_PATH
 
 if TYPE_CHECKING:
@@ -75,29 +75,38 @@ def _begin(
     frontier: Frontier, scope: Scope, seeds: list[str], text: str, stats: StatsCollector
 ) -> None:
     counts = frontier.counts()
+    # Others may work at it: what is complete only later is no crawl of before.
+    was_complete = frontier.exhausted()
     earlier = frontier.recall(_SCOPE)
-    for host in frontier.read().texts(WIDENED):
-        scope.widen(host)
+    frontier.follow(FED, scope.add_seed)
+    frontier.follow(WIDENED, scope.widen)
     if earlier is not None:
-        pages = frontier.read().count_pages()
+        pages = frontier.count_pages()
         stats.set_value("frontier/resumed_pages", pages)
         logger.info("Going on: %d pages so far, %d URLs are queued", pages, counts.open)
+        if earlier != text and not frontier.is_alone():
+            differ = ", ".join(_differences(earlier, text))
+            frontier.fail(
+                f"other workers are at it with other seeds or another scope ({differ}): start this "
+                "one with the same arguments, or name a crawl of its own by FRONTIER_CRAWL_ID"
+            )
+            return
         if earlier != text:
             _rejudge(frontier, scope, _lasting(text), stats)
     frontier.remember(_SCOPE, text)
-    all_seeds = dict.fromkeys([*frontier.read().seeds(), *seeds])
-    frontier.remember(SEEDS, json.dumps(list(all_seeds)))
+    frontier.join(SEEDS, seeds)
     # All at once: where a seed stands in breadth-first order must not depend on how far the
     # crawl of the one before has got.
     admitted = frontier.admit(Candidate(seed) for seed in seeds)
     if earlier is not None and admitted:
         stats.set_value("frontier/seeds_joined", admitted)
         logger.info("%d new seeds join", admitted)
-    if earlier is not None and frontier.exhausted():
+    is_over = was_complete and frontier.exhausted()
+    if earlier is not None and is_over and frontier.is_alone():
         retried = frontier.retry(failed=not counts.done)
         logger.info("%d URLs that could not be had before are tried again", retried)
         if retried:
-            stats.set_value("frontier/resumed_pages", frontier.read().count_pages())
+            stats.set_value("frontier/resumed_pages", frontier.count_pages())
     frontier.commit()
 
 
@@ -114,7 +123,13 @@ def _lasting(text: str) -> list[str]:
 
 def keep_widened(frontier: Frontier, host: str) -> None:
     """A seed has led to another host, which is in scope from now on."""
-    frontier.remember(WIDENED, json.dumps([*frontier.read().texts(WIDENED), host]))
+    frontier.join(WIDENED, [host])
+
+
+def _differences(earlier: str, now: str) -> list[str]:
+    """Which settings differ."""
+    before, after = json.loads(earlier), json.loads(now)
+    return sorted(name for name in after if before.get(name) != after[name])
 
 
 def _rejudge(frontier: Frontier, scope: Scope, lasting: list[str], stats: StatsCollector) -> None:

@@ -19,11 +19,13 @@ from crawlproject.pages.content import Reach
 from crawlproject.pages.read import PageReader, answer_of, is_readable, page_of
 from crawlproject.pipelines.stored import stored_answer
 from crawlproject.records import record_of
+from crawlproject.scope.internal import is_internal
 from crawlproject.scope.rules import rules_from
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
 from crawlproject.scope.traps import Traps
 from crawlproject.spiders import arguments, resume
 from crawlproject.spiders.redirects import Redirects, location_of
+from crawlproject.spiders.seeds import canonical_seeds
 from crawlproject.urls.canonical import host_of
 from crawlproject.urls.directives import product_token
 from crawlproject.urls.fingerprint import canonicalizer_from
@@ -146,6 +148,13 @@ class SiteSpider(CrawlSpider):
         )
         assert isinstance(spider, cls)
         return spider
+
+    def seed_of(self, url: str) -> str:
+        """A seed that came later, as it is crawled. Raises BadArgument."""
+        (seed,) = canonical_seeds("seed", [url], self.canonicalize)
+        if is_internal(host_of(seed)) and not self.scope.allows_internal:
+            raise BadArgument("seed", f"{url!r} is an internal address, as no first seed is")
+        return seed
 
     @cached_property
     def frontier(self) -> Frontier:

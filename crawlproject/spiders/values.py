@@ -244,6 +244,17 @@ def text_or_none(name: str, value: Any) -> str | None:
     return None if value is None else text(name, value)
 
 
+def crawl_name(name: str, value: Any) -> str | None:
+    """What all keys of a shared crawl have in their name."""
+    if value is None:
+        return None
+    if not re.fullmatch(r"[\w.:-]{1,100}", str(value), re.ASCII):
+        raise BadArgument(
+            name, f"{value!r} is no name of a crawl: letters, digits and . _ : - (at most 100)"
+        )
+    return str(value)
+
+
 def _split(value: Any) -> list[str]:
     return re.split(r"[\s,]+", str(value).strip(" \t\r\n,")) if str(value).strip(" ,") else []
 

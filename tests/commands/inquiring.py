@@ -1,15 +1,23 @@
-"""A crawl directory made by hand, and the commands that look into it, run in this process."""
+"""A crawl made by hand, in a directory or in Redis, and the commands that look into it, run in this
+process.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from scrapy.cmdline import execute
 
+from crawlproject.frontier import clock
 from crawlproject.frontier.base import Candidate
 from crawlproject.frontier.database import connect
 from crawlproject.frontier.hosts import HostLimits
+from crawlproject.frontier.redis.connection import connect as connect_to_redis
+from crawlproject.frontier.redis.frontier import RedisFrontier
+from crawlproject.frontier.redis.keys import prefix_of
+from crawlproject.frontier.redis.scripts import Scripts
 from crawlproject.frontier.sqlite import SqliteFrontier
 from crawlproject.items import Page
 from crawlproject.records import PAGE, record_of
@@ -17,27 +25,35 @@ from crawlproject.urls.canonical import host_of
 from tests.crawling import project_settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from crawlproject.frontier.base import Frontier
 
 SITE = "https://site.example"
 FETCHED_AT = "2026-11-16T02:23:31.500+00:00"
 
 
 class Crawl:
-    """A frontier, and a worker who knows what the site will answer."""
+    """A frontier, and a worker who knows what the site will answer. ``now`` is the time for it."""
+
+    now = 0.0
 
     def __init__(self, folder: Path, *seeds: str, **options: Any) -> None:
+        self.frontier = self._open(folder, **options)
+        self.frontier.admit([Candidate(url(seed)) for seed in seeds or ("/",)])
+
+    def _open(self, folder: Path, **options: Any) -> Frontier:
         folder.mkdir(parents=True, exist_ok=True)
-        self.frontier = SqliteFrontier(
+        return SqliteFrontier(
             connect(folder),
             host_of=host_of,
             limits=lambda host: HostLimits(0, 9),
             **options,
         )
-        self.frontier.admit([Candidate(url(seed)) for seed in seeds or ("/",)])
 
-    def fetch(self, path: str, *links: str | Candidate, now: float = 0, **fields: Any) -> None:
+    def fetch(
+        self, path: str, *links: str | Candidate, now: float | None = None, **fields: Any
+    ) -> None:
         """The next URL must be this one; its page links to others."""
+        now = self.now if now is None else now
         lease = self.frontier.take(now)
         assert lease is not None
         assert lease.url == url(path)
@@ -55,18 +71,43 @@ class Crawl:
 
     def redirect(self, path: str, target: str, status: int | None = None) -> None:
         """Without a status, it is not known what the answer was."""
-        lease = self.frontier.take(0)
+        lease = self.frontier.take(self.now)
         assert lease is not None
         assert lease.url == url(path)
         lease.redirect = url(target)
         if status is not None:
             page = Page(lease.url, status, fetched_at=FETCHED_AT)
             lease.redirect_answer = record_of(page)
-        self.frontier.landed(lease, 0)
+        self.frontier.landed(lease, self.now)
         self.frontier.finish(lease)
 
     def close(self) -> None:
         self.frontier.close()
+
+
+class SharedCrawl(Crawl):
+    """The same in Redis, as the only worker; its time is the real one."""
+
+    def __init__(self, address: str, *seeds: str, crawl: str = "crawl", **options: Any) -> None:
+        self._address = address
+        self._crawl = crawl
+        self.now = clock.now()
+        super().__init__(Path(), *seeds, **options)
+
+    def _open(self, folder: Path, **options: Any) -> Frontier:
+        return RedisFrontier(
+            Scripts(
+                connect_to_redis(project_settings({"REDIS_URL": self._address})),
+                prefix_of(self._crawl),
+            ),
+            "worker",
+            host_of=host_of,
+            limits=lambda host: HostLimits(0, 9),
+            now=self.now,
+            **{"depth_limit": None, "budget": None, "budgets": None, "capacity": None}
+            | {"max_redirects": 20, "seeds_first": False}
+            | options,
+        )
 
 
 def url(path: str) -> str:

@@ -78,6 +78,7 @@ def test_everything_is_counted(capfd: CapFd, tmp_path: Path) -> None:
             }
         ],
         "seeds": {"total": 1, "first": [{"url": f"{SITE}/", "state": "done"}]},
+        "fleet": None,
     }
     assert host.pop("ready_at")
     assert host == {

@@ -17,7 +17,7 @@ from crawlproject.frontier.database import DATABASE, connect
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.questions import Questions
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.keys import prefix_of
+from crawlproject.frontier.redis.keys import prefixes_of
 from crawlproject.frontier.redis.scripts import Scripts
 from crawlproject.frontier.sqlite import SqliteFrontier
 from crawlproject.records import PAGE
@@ -89,10 +89,10 @@ class Rejoined(Reopened):
             self._frontier.commit()
             if self._killed:
                 # Its time is up.
-                Redis.from_url(self._url).zadd(
-                    f"{prefix_of('contract')}workers",
-                    {self._frontier.session.worker: float("-inf")},
-                )
+                for prefix in prefixes_of("contract", self._options.get("shards", 1)):
+                    Redis.from_url(self._url).zadd(
+                        f"{prefix}workers", {self._frontier.session.worker: float("-inf")}
+                    )
             else:
                 self._frontier.close()
         self._frontier = joined(self._url, **self._options)
@@ -102,7 +102,7 @@ def joined(url: str, limits: dict[str, HostLimits] | None = None, **options: Any
     """A frontier in Redis that asks and tells at every call."""
     options.setdefault("host_of", lambda url: url.split("/")[0])
     return RedisFrontier(
-        Scripts(Redis.from_url(url), prefix_of("contract")),
+        Scripts(Redis.from_url(url), "contract", options.pop("shards", 1)),
         token_hex(4),
         limits=lambda host: (limits or {}).get(host, HostLimits(0, 2)),
         now=options.pop("now", -1000),
@@ -114,16 +114,19 @@ def joined(url: str, limits: dict[str, HostLimits] | None = None, **options: Any
 
 
 _WAYS = ("as it is", "reopened", "killed")
+# Parts of a shared crawl, which may be on different servers.
+_SHARDS = {"redis": 1, "redis in shards": 3}
 
 
-@pytest.fixture(params=[*_WAYS, *(f"redis, {way}" for way in _WAYS)])
+@pytest.fixture(params=[*_WAYS, *(f"{kind}, {way}" for kind in _SHARDS for way in _WAYS)])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     frontiers: list[Any] = []
     if request.param.startswith("redis"):
         url = request.getfixturevalue("redis_url")
 
         def start_shared(**options: Any) -> Any:
-            if request.param == "redis, as it is":
+            options["shards"] = _SHARDS[request.param.partition(",")[0]]
+            if request.param.endswith("as it is"):
                 frontiers.append(joined(url, **options))
             else:
                 killed = request.param.endswith("killed")

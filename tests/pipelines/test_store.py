@@ -262,6 +262,10 @@ def test_whatever_is_killed_every_page_that_is_kept_has_its_body(
     ("settings", "complaint"),
     [
         (["STORE_BODIES=perhaps"], "STORE_BODIES: 'perhaps' is not 'yes' or 'no'"),
+        (
+            ["STORE_BODIES=yes", "REDIS_URL=redis://127.0.0.1:1/0"],
+            "STORE_URI: missing: the workers of a shared crawl keep bodies in one place",
+        ),
         (["STORE_BODIES=yes", "STORE_URI="], "STORE_URI: '' is not a line of text"),
         (["STORE_BODIES=yes", "STORE_URI=nosuch://x"], "STORE_URI: can't store in 'nosuch://x': "),
         (

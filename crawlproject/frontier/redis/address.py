@@ -40,6 +40,17 @@ def is_shared(settings: BaseSettings) -> bool:
     return settings.get("REDIS_URL") is not None
 
 
+def is_address(text: str) -> bool:
+    """Whether something is written as the address of a Redis, and not as a path."""
+    scheme, separator, _ = text.strip().partition("://")
+    return bool(separator) and scheme.lower() in _SCHEMES
+
+
+def check_address(name: str, address: str) -> None:
+    """Raise BadArgument for what is no address of a Redis; ``name`` is that of the argument."""
+    _url(name, address)
+
+
 def checked_settings(settings: BaseSettings) -> BaseSettings:
     """What scrapy-redis is to read. Raises BadArgument."""
     params = _params(settings)

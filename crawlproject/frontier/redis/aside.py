@@ -38,3 +38,18 @@ class Aside:
             f"{self._scripts.prefix}{key}",
             problem,
         )
+
+    def move(self, key: str, value: bytes, problem: str) -> None:
+        """The same for all that a key has."""
+        self.put(key, value, problem)
+        self._scripts.ask("DEL", key)
+
+
+class LeftThere(Aside):
+    """For who only looks on: what is not ours is counted, and stays."""
+
+    def put(self, key: str, value: bytes, problem: str) -> None:
+        self.count += 1
+
+    def move(self, key: str, value: bytes, problem: str) -> None:
+        self.count += 1

@@ -38,14 +38,14 @@ _TYPES: tuple[tuple[type, ...], ...] = (
 _DEFAULTS: tuple[Any, ...] = ("", 0, 0, 0, 0, 0, None, None, 0, None, 0, None, None, None)
 
 
-class _Compressing(threading.local):
-    """One for each thread: the event loop and the committer compress at the same time."""
+class _Compressor(threading.local):
+    """One for each thread: two at once in the same one end the process."""
 
     def __init__(self) -> None:
-        self.compressor = zstandard.ZstdCompressor(level=3)
+        self.compress = zstandard.ZstdCompressor(level=3).compress
 
 
-_compressing = _Compressing()
+_compressor = _Compressor()
 
 
 class Malformed(ValueError):
@@ -101,7 +101,7 @@ def full(row: Row) -> Row:
 
 def packed(value: Any) -> bytes:
     """Any JSON value, compressed, with the version of its form."""
-    return _compressing.compressor.compress(to_text([VERSION, value]).encode())
+    return _compressor.compress(to_text([VERSION, value]).encode())
 
 
 def unpacked(data: bytes) -> Any:

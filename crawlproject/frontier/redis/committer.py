@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
@@ -16,24 +17,30 @@ from crawlproject.frontier import answers
 from crawlproject.frontier.base import Candidate, State
 from crawlproject.frontier.entry import Wait, Way
 from crawlproject.frontier.judging import Judging
+from crawlproject.frontier.notes import FED, RECONSIDERED, SEEDS, texts_in
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.batch import Fenced
 from crawlproject.frontier.redis.blocks import Malformed
 from crawlproject.records import is_page
+from crawlproject.scope.scope import OFFSITE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from crawlproject.frontier.entry import Entry
     from crawlproject.frontier.redis.messages import Message
+    from crawlproject.frontier.redis.seeding import Seeding
     from crawlproject.frontier.redis.store import RedisStore
     from crawlproject.items import Content
     from crawlproject.records import Record
 
+    # Told which texts have joined a note.
+    Joined = Callable[[str, list[str]], None]
+
 logger = logging.getLogger(__name__)
 
-# Messages that are committed together, at most, and their bytes.
-_MOST, _MOST_BYTES = 256, 8 * 1024 * 1024
+# Messages that are committed together, at most, their bytes, and URLs that they speak of, about.
+_MOST, _MOST_BYTES, _MOST_URLS = 256, 8 * 1024 * 1024, 50_000
 
 
 class Committer(Judging):
@@ -43,11 +50,24 @@ class Committer(Judging):
 
     _store: RedisStore
 
-    def __init__(self, store: RedisStore, term: str, **options: Any) -> None:
+    def __init__(
+        self,
+        store: RedisStore,
+        term: str,
+        *,
+        joined: Joined,
+        seeding: Seeding | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(store, **options)
         self.term = term
+        self._joined = joined
+        self._seeding = seeding
         # URLs that workers have: they are not queued, though nobody tells so.
         self.taken = 0
+        for reason in texts_in(RECONSIDERED, store.recall(RECONSIDERED)):
+            # Links that were judged before, by whoever, may come in later.
+            self._judges[reason] = self._judged
         self._let_in_again()
         self._release_levels()
         self._fill_budget()
@@ -64,18 +84,36 @@ class Committer(Judging):
 
     def commit(self) -> int:
         """Commit some messages: how many there were. ``Fenced``: another is the committer."""
+        if self._seeding is not None:
+            self._let_seeds_in(self._seeding)
         values = self._store.inbox(_MOST, _MOST_BYTES)
-        found = list(self._read(values))
+        found, urls = [], 0
+        for place, (_, value) in enumerate(values):
+            found += list(self._read([value]))
+            urls += sum(1 for _ in _urls_of(found[-1:]))
+            if urls > _MOST_URLS:
+                values = values[: place + 1]
+                break
         self._store.prefetch(_urls_of(found), _ids_of(found))
         for message in found:
             self._apply(message)
         self._commit_what_fits()
-        self.write(len(values))
+        self.write(Counter(shard for shard, _ in values))
         return len(values)
+
+    def _let_seeds_in(self, seeding: Seeding) -> None:
+        while seeds := seeding.look():
+            for note in (SEEDS, FED):
+                self._apply_join(note, seeds)
+            self._apply_admit([[seed, None, None] for seed in seeds], 0)
+            # Links that lead to their hosts may have been found before.
+            self._apply_reconsider(OFFSITE)
+            self.write()
+            seeding.done()
 
     def commit_one(self) -> None:
         """Commit the first message, or move it aside."""
-        (value,) = self._store.inbox(1, _MOST_BYTES)
+        shard, value = self._store.inbox(1, _MOST_BYTES)[0]
         try:
             for message in self._read([value]):
                 self._apply(message)
@@ -84,23 +122,25 @@ class Committer(Judging):
         except Exception as error:
             logger.debug("A message failed", exc_info=True)
             self._store.aside.put("inbox", value, f"what can't be used ({error})")
-            raise Unusable from None
-        self.write(1)
+            raise Unusable(shard) from None
+        self.write({shard: 1})
 
-    def drop_one(self) -> None:
-        """Take the first message from the inbox: it was moved aside."""
-        self.write(1)
+    def drop_one(self, shard: int) -> None:
+        """Take the first message from the inbox of a shard: it was moved aside."""
+        self.write({shard: 1})
 
-    def write(self, done: int = 0) -> None:
+    def write(self, done: Mapping[int, int] | None = None) -> None:
+        """Write everything, and take messages from the inboxes of shards."""
         self._levels.flush()
         census = self._census.written()
         meta = {
             "census": json.dumps(census),
             "idle": int(self._is_idle()),
+            "moved": self._store.count_redirects(),
         }
         if self._budget is not None:
             meta["spent"] = self._budget.spent()
-        self._store.write(self.term, done, meta)
+        self._store.write(self.term, done or {}, meta)
 
     def commit_waiting(self) -> bool:
         """The queue is full, but of nothing that can be had now: let the links of one page in.
@@ -171,8 +211,9 @@ class Committer(Judging):
         self._store.remember(name, value)
 
     def _apply_join(self, name: str, texts: list[str]) -> None:
-        known = json.loads(self._store.recall(name) or "[]")
+        known = texts_in(name, self._store.recall(name))
         self._store.remember(name, json.dumps(list(dict.fromkeys([*known, *texts]))))
+        self._joined(name, texts)
 
     def _apply_repair(self, number: int) -> None:
         entry = self._store.by_id(number)
@@ -181,6 +222,7 @@ class Committer(Judging):
             self._store.offer(entry)
 
     def _apply_reconsider(self, reason: str) -> None:
+        self._apply_join(RECONSIDERED, [reason])
         self._reconsider(reason, self._judged)
 
     def _apply_rejudge(self, lasting: list[str]) -> None:
@@ -195,6 +237,10 @@ class Committer(Judging):
 
 class Unusable(Exception):
     """A message has failed, and so what is in memory is half changed."""
+
+    def __init__(self, shard: int) -> None:
+        super().__init__(f"the first message of shard {shard}")
+        self.shard = shard
 
 
 def _urls_of(found: list[Message]) -> Iterator[str]:

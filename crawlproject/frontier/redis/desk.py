@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Seconds that a turn at a host is kept for who has asked for it.
 _CLAIM = 5.0
+# Bytes of messages that are told at once.
+_MOST_BYTES = 4 * 1024 * 1024
 
 
 class Desk:
@@ -49,16 +51,18 @@ class Desk:
         self._claims: dict[str, float] = {}
         # Handed in with the report that is under way.
         self._handed_back: set[str] = set()
+        # What is known of the hosts that are this worker's now.
         self.robots: dict[str, Robots] = {}
+        self._origins: dict[str, set[str]] = {}
         self._new_robots: dict[str, tuple[str, Robots]] = {}
         self._messages: list[bytes] = []
         # Messages that were told so far.
         self._told = 0
-        # Ids of the URLs that were taken from here, and whether the last reply was lost.
-        self.out: set[int] = set()
+        # Ids and hosts of the URLs that were taken from here, and whether the last reply was lost.
+        self.out: dict[int, str] = {}
         self._is_unsure = False
-        self._ended: list[tuple[int, bytes]] = []
-        self._released: list[tuple[int, float, str]] = []
+        self._ended: list[tuple[str, int, bytes]] = []
+        self._released: list[tuple[str, int, float, str]] = []
 
     # --- what is to be told
 
@@ -66,12 +70,10 @@ class Desk:
         self._messages.append(message)
 
     def end(self, number: int, answer: bytes) -> None:
-        self.out.discard(number)
-        self._ended.append((number, answer))
+        self._ended.append((self.out.pop(number), number, answer))
 
     def release(self, number: int, until: float, learned: str) -> None:
-        self.out.discard(number)
-        self._released.append((number, until, learned))
+        self._released.append((self.out.pop(number), number, until, learned))
 
     def claim(self, host: str, now: float) -> None:
         """A turn at a host is wanted."""
@@ -91,6 +93,7 @@ class Desk:
 
     def keep_robots(self, host: str, origin: str, robots: Robots) -> None:
         self.robots[origin] = robots
+        self._origins.setdefault(host, set()).add(origin)
         self._new_robots[origin] = host, robots
 
     @property
@@ -125,20 +128,34 @@ class Desk:
 
     def report(self, now: float, wanted: int) -> Report:
         self._claims = {host: end for host, end in self._claims.items() if end > now}
+        told = self._first_messages()
         report = Report(
-            self._messages,
+            told,
             self._ended,
-            [(number, until - now, learned) for number, until, learned in self._released],
+            [
+                (host, number, until - now, learned)
+                for host, number, until, learned in self._released
+            ],
             self._hosts(now, wanted),
             [(host, origin, robots) for origin, (host, robots) in self._new_robots.items()],
             wanted,
             self._told + 1,
             [*self._items, *self.out] if self._is_unsure else None,
         )
-        self._told += len(self._messages)
-        self._messages, self._ended, self._released = [], [], []
+        self._told += len(told)
+        del self._messages[: len(told)]
+        self._ended, self._released = [], []
         self._new_robots = {}
         return report
+
+    def _first_messages(self) -> list[bytes]:
+        """As many as are told at once."""
+        size = 0
+        for place, message in enumerate(self._messages):
+            size += len(message)
+            if size > _MOST_BYTES and place:
+                return self._messages[:place]
+        return self._messages[:]
 
     def put_back(self, report: Report, now: float) -> None:
         """The exchange has failed: tell all of it again."""
@@ -147,7 +164,7 @@ class Desk:
         self._told -= len(report.messages)
         self._ended[:0] = report.ended
         self._released[:0] = [
-            (number, wait + now, learned) for number, wait, learned in report.released
+            (host, number, wait + now, learned) for host, number, wait, learned in report.released
         ]
         self._new_robots = {
             origin: (host, robots) for host, origin, robots in report.robots
@@ -155,31 +172,43 @@ class Desk:
         for host in report.hosts:
             self._requests[host.name] -= host.requests
             self._dirty[host.name] = self.gate.host(host.name)
-        self._return_slots()
+        # Perhaps they were taken back: nobody may use them until that is known.
+        for name in self._handed_back:
+            self._slots.pop(name, None)
+        self._handed_back.clear()
 
     def absorb(self, reply: Reply, now: float) -> None:
-        self._is_unsure = False
+        # Of several shards, one may have forgotten what the others have not.
+        self._is_unsure = reply.is_lost
         if reply.is_lost:
             self._lose()
+        # When a session was lost, what is on its way, or has just ended, may come once more.
+        known = {*self.out, *(one[1] for one in self._ended)}
+        known.update(one[1] for one in self._released)
         granted = {grant.host for grant in reply.grants}
         for name in self._handed_back - granted:
             self._slots.pop(name, None)
+            self._forget_robots(name)
         self._return_slots()
         for grant in reply.grants:
-            self._take_in(grant, now)
+            self._take_in(grant, now, known)
         for number in reply.broken:
             self.tell(messages.to_bytes("repair", number))
 
-    def _take_in(self, grant: Grant, now: float) -> None:
+    def _take_in(self, grant: Grant, now: float, known: set[int]) -> None:
         self._slots[grant.host] = grant.slots
         host = self.gate.host(grant.host)
         host.insisted = max(host.insisted, grant.insisted)
         if not host.in_flight:
             host.throttled, host.failures = grant.throttled, grant.failures
-        host.ready_at = max(host.ready_at, now + grant.ready_in)
         self.robots |= grant.robots
+        self._origins.setdefault(grant.host, set()).update(grant.robots)
         self.gate.allow(grant.host, grant.slots)
+        # Also for what is here already.
+        self.gate.hold(grant.host, now + grant.ready_in)
         for number, item in grant.items.items():
+            if number in known:
+                continue
             key = item.depth, item.rank, number
             self._items[number] = key, grant.host, item
             self._queued[grant.host] += 1
@@ -243,6 +272,11 @@ class Desk:
             self.gate.allow(name, self._slots.get(name, 0))
         self._handed_back.clear()
 
+    def _forget_robots(self, host: str) -> None:
+        for origin in self._origins.pop(host, ()):
+            if origin not in self._new_robots:
+                self.robots.pop(origin, None)
+
     def _lose(self) -> None:
         """The session has ended: others have what was queued here, and the slots."""
         self._items.clear()
@@ -257,7 +291,7 @@ class Desk:
         if number not in self._items:
             return None
         _, host, item = self._items.pop(number)
-        self.out.add(number)
+        self.out[number] = host
         self._queued[host] -= 1
         return number, item
 

@@ -1,14 +1,17 @@
-"""Removing a crawl from Redis."""
+"""Ending a crawl in Redis, and removing it."""
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from redis import Redis
+from crawlproject.frontier.redis.crawls import count_alive
 
+if TYPE_CHECKING:
     from crawlproject.frontier.redis.scripts import Scripts
+
+# Why a crawl has ended, in Scrapy's stats.
+STOPPED = "stopped"
 
 logger = logging.getLogger(__name__)
 
@@ -16,26 +19,32 @@ logger = logging.getLogger(__name__)
 _AT_ONCE = 1000
 
 
+def stop_all(scripts: Scripts) -> int:
+    """Have all workers end, as after Ctrl-C: how many there are. A new run takes it back."""
+    if workers := count_alive(scripts):
+        scripts.ask("HSET", "meta", "stop", STOPPED)
+    return workers
+
+
 def forget_if_alone(scripts: Scripts) -> bool:
     """Remove a crawl, unless somebody works on it: whether it was removed."""
-    # A session that was killed has ended when its time is up.
-    seconds, microseconds = scripts.client.time()
-    now = seconds + microseconds / 1e6
-    if scripts.ask("ZCOUNT", "workers", now, "+inf"):
+    if count_alive(scripts):
         logger.warning("The crawl is not removed from Redis: other workers are at it")
         return False
-    forget(scripts.client, scripts.prefix)
+    forget(scripts)
     return True
 
 
-def forget(client: Redis, prefix: str) -> None:
+def forget(scripts: Scripts) -> None:
     """Remove all keys of a crawl."""
-    escaped = "".join(f"[{letter}]" if letter in "*?[]^\\" else letter for letter in prefix)
-    keys = []
-    for key in client.scan_iter(match=f"{escaped}*", count=_AT_ONCE):
-        keys.append(key)
-        if len(keys) >= _AT_ONCE:
+    client = scripts.client
+    for prefix in scripts.prefixes:
+        escaped = "".join(f"[{letter}]" if letter in "*?[]^\\" else letter for letter in prefix)
+        keys = []
+        for key in client.scan_iter(match=f"{escaped}*", count=_AT_ONCE):
+            keys.append(key)
+            if len(keys) >= _AT_ONCE:
+                client.unlink(*keys)
+                keys.clear()
+        if keys:
             client.unlink(*keys)
-            keys.clear()
-    if keys:
-        client.unlink(*keys)

@@ -19,17 +19,20 @@ from crawlproject.frontier import answers, clock
 from crawlproject.frontier.base import LASTING, Lease
 from crawlproject.frontier.database import connect, connect_to_memory
 from crawlproject.frontier.guard import guarded
+from crawlproject.frontier.notes import texts_in
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.aside import Aside
-from crawlproject.frontier.redis.batch import Fenced
+from crawlproject.frontier.redis.batch import Fenced, finish
 from crawlproject.frontier.redis.committer import Committer, Unusable
 from crawlproject.frontier.redis.desk import Desk
 from crawlproject.frontier.redis.forgetting import forget
 from crawlproject.frontier.redis.mirror import Mirror
+from crawlproject.frontier.redis.patience import patiently
 from crawlproject.frontier.redis.pump import Pump
-from crawlproject.frontier.redis.session import Session, learned_text
+from crawlproject.frontier.redis.session import Gone, Session, learned_text
 from crawlproject.frontier.redis.store import RedisStore
+from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.turns import Turns
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Candidate, Counts, Facts, Robots, Skip
     from crawlproject.frontier.hosts import Host, HostLimits
     from crawlproject.frontier.redis.scripts import Scripts
+    from crawlproject.frontier.redis.seeding import Seeding
     from crawlproject.frontier.redis.session import Item, Reply
     from crawlproject.records import Record
 
@@ -45,8 +49,11 @@ logger = logging.getLogger(__name__)
 
 # Seconds that a committer gets at most before a crawl is read, and between two looks.
 _PATIENCE, _BREAK = 30.0, 0.05
-# How often a session is renewed before it would end.
-_RENEWALS = 6
+# Seconds between two looks for new seeds.
+_SEEDS_EVERY = 1.0
+# How often a session is renewed before it would end, and seconds between two renewals at most:
+# so soon everyone knows that the crawl is to end.
+_RENEWALS, _LONGEST_RENEWAL = 6, 5.0
 # Links that were let in lately: they need not be judged again.
 _JUDGED = 65_536
 # No delay between two requests is longer: a host that has to wait more is held.
@@ -68,6 +75,9 @@ class RedisFrontier(Turns):
         room: int = 1,
         asks_robots: bool = False,
         is_kept: bool = True,
+        time_limit: float = 0.0,
+        seeding: Seeding | None = None,
+        waits_for_seeds: bool = False,
         now: float | None = None,
         **options: Any,
     ) -> None:
@@ -88,6 +98,7 @@ class RedisFrontier(Turns):
             lasts=lasts,
             ahead=ahead,
             asks_robots=asks_robots,
+            time_limit=time_limit,
         )
         # Whose time it is: None is Redis'.
         self._now = now
@@ -95,18 +106,22 @@ class RedisFrontier(Turns):
         # The ids of leases.
         self._ids: dict[str, int] = {}
         self._notes: dict[str, str] = {}
-        self._version: str | None = None
+        self._followers: dict[str, Callable[[str], object]] = {}
         self._judged: dict[str, None] = {}
         self._pump: Pump | None = None
         # What was read last, and after how many commits.
-        self._copy: tuple[int, Reader] | None = None
+        self._copy: tuple[bytes | None, Reader] | None = None
         self._lasts = lasts
+        self._seeding = seeding
+        # When it is looked for new seeds, and whether the crawl goes on without any.
+        self._look_at = float("-inf")
+        self._waits_for_seeds = waits_for_seeds
         # Whether what is in Redis stays there when the crawl is complete.
         self._is_kept = is_kept
         self._is_closed = False
         # Until when it is sure that the session lasts.
         self._sure_until = float("-inf")
-        self._reply = self._exchange()
+        self._reply = patiently(self._exchange)
         self._settle()
 
     # --- with Redis, at once
@@ -117,7 +132,7 @@ class RedisFrontier(Turns):
     def go_live(self, wake: Callable[[], None]) -> None:
         """From now on Redis is asked in the background; ``wake`` is called when there is more."""
         self._now = None
-        self._pump = Pump(self, wake, renewal=self._lasts / _RENEWALS)
+        self._pump = Pump(self, wake, renewal=min(self._lasts / _RENEWALS, _LONGEST_RENEWAL))
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
@@ -131,6 +146,11 @@ class RedisFrontier(Turns):
             self._pump = pump
             if pump is not None:
                 pump.poke(0)
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the whole crawl is to end now."""
+        return self._reply.stop or None
 
     @property
     def term(self) -> str | None:
@@ -148,21 +168,22 @@ class RedisFrontier(Turns):
         except RedisError:
             self.desk.put_back(report, self._moment())
             raise
+        except Gone as error:
+            self.fail(str(error))
+            raise
         self.absorb(reply, moment)
         return reply
 
     def absorb(self, reply: Reply, told_at: float) -> None:
         """Take in what an exchange has brought that began at a time."""
-        if self._version and not reply.version:
-            self.fail("the crawl is gone from Redis: was it started again without its data?")
-            return
         self._reply = reply
         self.desk.absorb(reply, self._moment())
         # A request takes half of the session's time at most, so it ends within it.
         self._sure_until = told_at + self._lasts / 2
-        if reply.version != self._version:
-            self._version = reply.version
-            self._notes = self._scripts.hash("notes")
+        if reply.notes is not None:
+            self._notes = reply.notes
+            for name in self._followers:
+                self._call_followers(name)
         if self._committer is not None and self._committer.term != reply.term:
             self._committer = None
 
@@ -171,7 +192,12 @@ class RedisFrontier(Turns):
         if self._pump is not None:
             self._pump.has_news()
             return
+        patiently(self._settle_now)
+
+    def _settle_now(self) -> None:
         self._exchange()
+        while self.desk.has_news():
+            self._exchange()
         while (term := self._reply.term) and self.has_to_commit():
             self.commit_some(term)
             self._exchange()
@@ -181,6 +207,9 @@ class RedisFrontier(Turns):
         if self._committer is None:
             return True
         self._committer.taken = self._reply.leased
+        if self._seeding is not None and time.monotonic() > self._look_at:
+            self._look_at = time.monotonic() + _SEEDS_EVERY
+            return True
         return self._reply.inbox > 0 or self._committer.has_room_again()
 
     def commit_some(self, term: str) -> int:
@@ -206,19 +235,22 @@ class RedisFrontier(Turns):
             self._committer.commit_one()
         except Fenced:
             self._committer = None
-        except Unusable:
+        except Unusable as error:
             # What is in memory is half changed.
             self._committer = self._new_committer(term)
-            self._committer.drop_one()
+            self._committer.drop_one(error.shard)
         return 1
 
     def _new_committer(self, term: str) -> Committer:
+        finish(self._scripts, term)
         store = RedisStore(self._scripts, host_of=self.host_of, limits=self._limits)
         committer = Committer(
             store,
             term,
             host_of=self.host_of,
             judge=self._judge_now,
+            joined=self._joined,
+            seeding=self._seeding,
             **self._options,
         )
         committer.write()
@@ -230,12 +262,15 @@ class RedisFrontier(Turns):
     def _tell(self, kind: str, *body: Any) -> None:
         self.desk.tell(messages.to_bytes(kind, *body))
 
+    def is_alone(self) -> bool:
+        return self._reply.workers == 1
+
     # --- what comes in
 
     @guarded(0)
     def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> int:
         queued = self._reply.counts.queued
-        told = [list(candidate) for candidate in candidates]
+        told = [_shareable(candidate) for candidate in candidates]
         for start in range(0, len(told), 1000):
             self._tell("admit", told[start : start + 1000], depth)
         self._settle()
@@ -278,7 +313,7 @@ class RedisFrontier(Turns):
     @guarded(None)
     def take(self, now: float) -> Lease | None:
         if self._pump is not None:
-            taken = None if now > self._sure_until else self._gate.take(now)
+            taken = self._gate.take(now) if self._is_sure(now) else None
             self._pump.is_low()
         else:
             taken = self._take_at_once(now)
@@ -300,6 +335,10 @@ class RedisFrontier(Turns):
             verdict=item.verdict,
             request=item.request,
         )
+
+    def _is_sure(self, now: float) -> bool:
+        """Whether a request that starts now ends before the session does."""
+        return self._pump is None or now <= self._sure_until
 
     def _take_at_once(self, now: float) -> tuple[Host, tuple[int, Item]] | None:
         self._now = now
@@ -360,12 +399,16 @@ class RedisFrontier(Turns):
 
     @guarded(True)
     def exhausted(self) -> bool:
+        if self._waits_for_seeds and not self._reply.stop:
+            return False
         return self._reply.is_complete and self.desk.is_clear()
 
     # --- hosts
 
     @guarded(0.0)
     def enter(self, host: str, now: float) -> float:
+        if not self._is_sure(now):
+            return _BREAK
         if not self.desk.has_slot(host):
             self.desk.claim(host, now)
             if self._pump is not None:
@@ -416,26 +459,50 @@ class RedisFrontier(Turns):
         return self._notes.get(name)
 
     @guarded(None)
+    def join(self, name: str, texts: Iterable[str]) -> None:
+        self._tell("join", name, list(texts))
+        self._settle()
+
+    def follow(self, name: str, call: Callable[[str], object]) -> None:
+        self._followers[name] = call
+        self._call_followers(name)
+
+    def _call_followers(self, name: str) -> None:
+        # What is no list was not written by us.
+        with suppress(ValueError):
+            for text in texts_in(name, self._notes.get(name)):
+                self._followers[name](text)
+
+    def _joined(self, name: str, texts: list[str]) -> None:
+        """Texts have joined a note: the committer has to know what follows, before it goes on."""
+        if name in self._followers:
+            for text in texts:
+                self._followers[name](text)
+
+    @guarded(None)
     def commit(self) -> None:
         self._settle()
 
     def fail(self, problem: str) -> None:
-        self.failure = problem
+        # The first one is the reason of all others.
+        self.failure = self.failure or problem
 
     def close(self) -> None:
         if self._pump is not None:
             self._pump.stop()
             self._pump = None
-        if self.failure is None:
-            # Of a host that was given back nobody has to wait.
-            self.desk.waive()
-            self._settle()
+        # What is not told then, others do again when the session's time is up.
+        with suppress(RedisError, Gone):
+            if self.failure is None:
+                # Of a host that was given back nobody has to wait.
+                self.desk.waive()
+                self._settle()
         # From now on nothing is told: that would be a new session, which nobody ends.
         self._is_closed = True
-        with suppress(RedisError):
+        with suppress(RedisError, Gone):
             left = self.session.leave(self._now)
             if not left and not self._is_kept and self._reply.is_complete:
-                forget(self._scripts.client, self._scripts.prefix)
+                forget(self._scripts)
 
     @guarded(None)
     def facts(self, url: str) -> Facts | None:
@@ -445,15 +512,23 @@ class RedisFrontier(Turns):
         return self.read().facts(url)
 
     def read(self) -> Reader:
-        """A copy of the crawl, as it is now."""
+        """A copy of the crawl, as it is now; an empty one if there is none any more."""
         with self.at_once():
-            if not self._is_closed:
-                self._settle()
-                self._wait_for_committer()
-            commits = int(self._scripts.ask("HGET", "meta", "commits") or 0)
-            if self._copy is None or self._copy[0] != commits:
-                self._copy = commits, self._copied()
-            return self._copy[1]
+            found = self._read_now()
+        return Reader(connect_to_memory()) if found is None else found
+
+    @guarded(None)
+    def _read_now(self) -> Reader:
+        if not self._is_closed:
+            self._settle()
+            self._wait_for_committer()
+        return patiently(self._read)
+
+    def _read(self) -> Reader:
+        commits = self._scripts.ask("HGET", "meta", "commits")
+        if self._copy is None or self._copy[0] != commits:
+            self._copy = commits, self._copied()
+        return self._copy[1]
 
     def _wait_for_committer(self) -> None:
         """What was told is known only when the committer, another worker, has got to it."""
@@ -476,5 +551,17 @@ class RedisFrontier(Turns):
     def counts(self) -> Counts:
         return self._reply.counts
 
+    def count_pages(self) -> int:
+        counts = self._reply.counts
+        return counts.done + counts.failed - int(self._scripts.ask("HGET", "meta", "moved") or 0)
+
     def depths(self) -> dict[int, int]:
         return self.read().depths()
+
+
+def _shareable(candidate: Candidate) -> list[str | None]:
+    """A request that can't be written down is nobody's but this worker's: it is skipped."""
+    url, reason, request = candidate
+    if request is None or isinstance(request, str):
+        return [url, reason, request]
+    return [url, reason or NOT_KEPT, None]

@@ -2,7 +2,7 @@
 
 A small hash is stored by Redis without pointers: 16 bytes a URL. When there are too many URLs
 for the buckets, one bucket at a time is divided (linear hashing), so that none has to wait.
-The same reckoning is in ``lua/find.lua``.
+The same reckoning is in ``lua/common.lua``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from array import array
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from crawlproject.frontier.redis.batch import Batch
     from crawlproject.frontier.redis.scripts import Scripts
@@ -28,26 +28,40 @@ class Index:
 
     def find(self, marks: Iterable[int]) -> list[int]:
         """The ids of fingerprints; 0 for those that have none."""
-        packed = b"".join(map(to_bytes, marks))
-        found: list[int] = []
-        for start in range(0, len(packed), 8 * _AT_ONCE):
-            some = packed[start : start + 8 * _AT_ONCE]
-            ids = array("I")
-            ids.frombytes(self._scripts.run("find", (self.buckets, some)))
-            found += ids
+        fields = list(map(to_bytes, marks))
+        found = [0] * len(fields)
+        for shard, places in self._by_shard(fields).items():
+            for start in range(0, len(places), _AT_ONCE):
+                some = places[start : start + _AT_ONCE]
+                packed = b"".join(fields[place] for place in some)
+                ids = array("I")
+                ids.frombytes(self._scripts.run("find", (self.buckets, packed), shard=shard))
+                for place, number in zip(some, ids, strict=True):
+                    found[place] = number
         return found
+
+    def _by_shard(self, fields: list[bytes]) -> dict[int, Sequence[int]]:
+        """The places of fingerprints, by the shard of their bucket."""
+        shards = self._scripts.shards
+        if shards == 1:
+            return {0: range(len(fields))}
+        places: dict[int, list[int]] = {}
+        for place, field in enumerate(fields):
+            shard = bucket_of(field, self.buckets) % shards
+            places.setdefault(shard, []).append(place)
+        return dict(places)
 
     def add(self, marks: dict[int, int], urls: int, batch: Batch) -> None:
         """Note the ids of new fingerprints; ``urls`` there are then in all."""
         buckets = max(self.buckets, -(-urls // LOAD))
         if buckets > self.buckets:
             marks = self._divided(buckets, batch) | marks
-        by_bucket: dict[int, list[bytes | int]] = {}
-        for mark, number in marks.items():
-            field = to_bytes(mark)
-            by_bucket.setdefault(bucket_of(field, self.buckets), []).extend((field, number))
-        for bucket, words in by_bucket.items():
-            batch.call("HSET", f"x:{bucket}", *words)
+        if marks:
+            fields = [to_bytes(mark) for mark in marks]
+            numbers = [number.to_bytes(4, "little") for number in marks.values()]
+            for shard, places in self._by_shard(fields).items():
+                ids = b"".join(fields[place] + numbers[place] for place in places)
+                batch.call_at(shard, "index", self.buckets, ids)
 
     def _divided(self, buckets: int, batch: Batch) -> dict[int, int]:
         """Make more buckets; what was in those that are divided is to be added again."""
@@ -73,7 +87,7 @@ def to_bytes(mark: int) -> bytes:
 
 
 def bucket_of(field: bytes, buckets: int) -> int:
-    hash_ = int.from_bytes(field[:4], "little")
+    value = int.from_bytes(field[:4], "little")
     level = 1 << (buckets.bit_length() - 1)
-    bucket = hash_ % (2 * level)
-    return hash_ % level if bucket >= buckets else bucket
+    bucket = value % (2 * level)
+    return value % level if bucket >= buckets else bucket

@@ -1,12 +1,17 @@
 """Every key that a shared crawl keeps in Redis. All begin with ``crawl:{id}:``.
 
-The braces make one hash slot of them, so that a script may use them together.
+The braces make one hash slot of them, so that a script may use them together. A crawl that is
+too large for one server has *shards*, each with a slot of its own: ``crawl:{id}:``, the first,
+and ``crawl:{id.3}:`` or the like for others. A host and all that is queued of it are in one shard;
+blocks, buckets and pages are in turn. What has neither host nor number is in the first.
 
 | key | type | what |
 |---|---|---|
-| ``meta`` | hash | ``last_id``, ``buckets``, ``census``, ``idle``, ``notes``, ``stop`` … |
+| ``meta`` | hash | ``last_id``, ``census``, ``idle``, ``stop``, ``ends_at`` … |
+| ``birth`` | string | what tells this crawl from another one with its id |
 | ``notes`` | hash | what the crawl remembers of itself: seeds, scope |
 | ``workers`` | sorted set | sessions, by when they end unless they are renewed |
+| ``redo``, ``applied`` | string | a commit to several shards that is under way; the last one here |
 | ``hungry`` | sorted set | sessions that wanted more than there was, and when |
 | ``committer`` | string | the session that may commit, and the number of its term |
 | ``inbox`` | list | messages for the committer: answers, seeds, items |
@@ -36,6 +41,10 @@ The braces make one hash slot of them, so that a script may use them together.
 
 from __future__ import annotations
 
+import zlib
+
+from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
+
 # What the values in these keys look like. Other versions are refused, not guessed at.
 VERSION = 1
 
@@ -43,8 +52,40 @@ VERSION = 1
 PAGES_A_KEY = 256
 
 
+_NUMBERED = frozenset({"e", "x", "pages", "links", "contents"})
+_OF_HOSTS = frozenset({"h", "q", "robots"})
+
+
 def prefix_of(crawl: str) -> str:
+    """What the keys of a crawl begin with, in its first shard."""
     return f"crawl:{{{crawl}}}:"
+
+
+def prefixes_of(crawl: str, shards: int) -> list[str]:
+    """… and in all of them: numbered so that each is in another part of a cluster's slots."""
+    names = [crawl]
+    parts = {key_slot(crawl.encode()) * shards // REDIS_CLUSTER_HASH_SLOTS}
+    number = 0
+    while len(names) < shards:
+        number += 1
+        name = f"{crawl}.{number}"
+        part = key_slot(name.encode()) * shards // REDIS_CLUSTER_HASH_SLOTS
+        if part not in parts:
+            parts.add(part)
+            names.append(name)
+    return [prefix_of(name) for name in names]
+
+
+def shard_of_host(host: str, shards: int) -> int:
+    return zlib.crc32(host.encode("utf-8", "surrogatepass")) % shards
+
+
+def shard_of(key: str, shards: int) -> int:
+    """The shard of a key, by its name without the prefix."""
+    kind, _, rest = key.partition(":")
+    if kind in _NUMBERED:
+        return int(rest) % shards
+    return shard_of_host(rest, shards) if kind in _OF_HOSTS else 0
 
 
 def score_of(depth: int, rank: int) -> int:

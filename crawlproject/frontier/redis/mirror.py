@@ -1,7 +1,8 @@
 """A shared crawl as a ``crawl.db``: so it is read, exported and asked as on one machine.
 
 Pages are read before entries: what a page links to is known then. While others go on, a page
-may be missing that its entry says is done; when they have ended, nothing is.
+may be missing that its entry says is done; when they have ended, nothing is. A URL may lead to
+one that came in while it was read: that is read then, too.
 """
 
 from __future__ import annotations
@@ -22,30 +23,37 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Iterator
 
+    from crawlproject.frontier.redis.blocks import Row
     from crawlproject.frontier.redis.scripts import Scripts
 
 _HASH_BYTES = 32
 # Hashes, or members of a list, that are read at once.
 _AT_ONCE = 16
-_INSERT_URL = f"INSERT OR REPLACE INTO urls VALUES ({', '.join('?' * 21)})"  # noqa: S608
+INSERT_URL = f"INSERT OR REPLACE INTO urls VALUES ({', '.join('?' * 21)})"  # noqa: S608
 
 
 class Mirror:
+    """``aside`` is for values that are not ours."""
+
     def __init__(
-        self, scripts: Scripts, database: sqlite3.Connection, host_of: Callable[[str], str]
+        self,
+        scripts: Scripts,
+        database: sqlite3.Connection,
+        host_of: Callable[[str], str],
+        aside: Aside | None = None,
     ) -> None:
         self._scripts = scripts
         self._database = database
         self._host_of = host_of
-        self._aside = Aside(scripts)
+        self._aside = aside or Aside(scripts)
         self._hosts: dict[str, int] = {}
 
-    def copy(self) -> None:
-        """Copy everything."""
+    def copy(self, *, with_pages: bool = True) -> None:
+        """Copy everything, or all but what was fetched."""
         self._database.execute("BEGIN")
-        last_id = self._last_id()
-        self._copy_pages(last_id)
-        self._copy_items()
+        if with_pages:
+            self._copy_pages(self._last_id())
+            self._copy_items()
         self._copy_hosts()
         self._copy_urls()
         self._copy_rest()
@@ -112,8 +120,8 @@ class Mirror:
         yield from self._scripts.ask("HGETALL", "starts").values()
 
     def _copy_hosts(self) -> None:
-        members = self._scripts.ask("SMEMBERS", "hosts")
-        names = sorted(name.decode("utf-8", "replace") for name in members)
+        found = self._scripts.ask_everywhere("SMEMBERS", "hosts")
+        names = sorted(name.decode("utf-8", "replace") for some in found for name in some)
         for start in range(0, len(names), 256):
             some = names[start : start + 256]
             found = self._scripts.ask_all(
@@ -154,48 +162,90 @@ class Mirror:
             )
 
     def _copy_urls(self) -> None:
-        workers = [name.decode() for name in self._scripts.ask("ZRANGE", "workers", 0, -1)]
-        leased: set[bytes] = set()
-        for worker in workers:
-            leased |= set(self._scripts.ask("HKEYS", f"l:{worker}"))
-        due = dict(pairs(self._scripts.ask("ZRANGE", "due", 0, -1, "WITHSCORES")))
-        tries = self._scripts.ask("HGETALL", "tries")
-        shelf = Shelf(self._scripts, self._aside, self._last_id())
+        leased = self._leased()
+        due: dict[bytes, bytes] = {}
+        for some in self._scripts.ask_everywhere("ZRANGE", "due", 0, -1, "WITHSCORES"):
+            due |= dict(pairs(some))
+        tries: dict[bytes, bytes] = {}
+        for again in self._scripts.ask_everywhere("HGETALL", "tries"):
+            tries |= again
         rows = []
-        for number, row in shelf.all_rows():
+        last_id = self._last_id()
+        for number, row in Shelf(self._scripts, self._aside, last_id).all_rows():
             key = b"%d" % number
-            again = self._tried(tries[key]) if key in tries else None
-            url, state, depth, hops, referrer, rank, reason, rule, *rest = full(row)
-            waits, target, fewest_hops, blocked, verdict, request = rest
-            rows.append(
-                (
-                    number,
-                    fingerprint(url),
-                    url,
-                    1 if key in leased and state == 0 else state,
-                    self._hosts.get(self._host_of(url)),
-                    depth,
-                    hops,
-                    referrer or None,
-                    rank + number,
-                    reason,
-                    rule,
-                    again and again[0],
-                    verdict,
-                    (again and again[1]) or None,
-                    (again and again[2]) or None,
-                    float(due[key]) if key in due else None,
-                    waits or None,
-                    target,
-                    fewest_hops or None,
-                    blocked,
-                    request,
-                )
-            )
+            rows.append(self._url_row(number, row, key in leased, due.get(key), tries.get(key)))
             if len(rows) >= SIZE * 64:
-                self._database.executemany(_INSERT_URL, rows)
+                self._database.executemany(INSERT_URL, rows)
                 rows.clear()
-        self._database.executemany(_INSERT_URL, rows)
+        self._database.executemany(INSERT_URL, rows)
+        self._copy_later(last_id)
+
+    def _copy_later(self, last_id: int) -> None:
+        """Copy what came in since, as far as it is led to."""
+        known = -(-last_id // SIZE) * SIZE
+        while missing := self._led_to_behind(known):
+            shelf = Shelf(self._scripts, self._aside, self._last_id())
+            shelf.load(missing)
+            found = [(number, row) for number in missing if (row := shelf.row(number))]
+            rows = [self._url_row(number, row, False, None, None) for number, row in found]
+            self._database.executemany(INSERT_URL, rows)
+            if len(rows) < len(missing):
+                # It was lost: then nothing leads there.
+                for column in ("referrer", "target"):
+                    self._database.execute(
+                        f"UPDATE urls SET {column} = NULL WHERE {column} > ? "  # noqa: S608
+                        f"AND {column} NOT IN (SELECT id FROM urls)",
+                        (known,),
+                    )
+
+    def _led_to_behind(self, known: int) -> list[int]:
+        found = self._database.execute(
+            "SELECT referrer FROM urls WHERE referrer > ?1 UNION "
+            "SELECT target FROM urls WHERE target > ?1 "
+            "EXCEPT SELECT id FROM urls WHERE id > ?1",
+            (known,),
+        )
+        return [number for (number,) in found]
+
+    def _leased(self) -> set[bytes]:
+        """The ids that workers have."""
+        workers = [name.decode() for name in self._scripts.ask("ZRANGE", "workers", 0, -1)]
+        return {
+            number
+            for worker in workers
+            for some in self._scripts.ask_everywhere("HKEYS", f"l:{worker}")
+            for number in some
+        }
+
+    def _url_row(
+        self, number: int, row: Row, is_leased: bool, due: bytes | None, learned: bytes | None
+    ) -> tuple[Any, ...]:
+        again = None if learned is None else self._tried(learned)
+        url, state, depth, hops, referrer, rank, reason, rule, *rest = full(row)
+        waits, target, fewest_hops, blocked, verdict, request = rest
+        return (
+            number,
+            fingerprint(url),
+            url,
+            1 if is_leased and state == 0 else state,
+            self._hosts.get(self._host_of(url)),
+            depth,
+            hops,
+            referrer or None,
+            rank + number,
+            reason,
+            rule,
+            again and again[0],
+            verdict,
+            (again and again[1]) or None,
+            (again and again[2]) or None,
+            None if due is None else float(due),
+            waits or None,
+            target,
+            fewest_hops or None,
+            blocked,
+            request,
+        )
 
     def _tried(self, learned: bytes) -> tuple[str | None, int, int] | None:
         with suppress(ValueError):

@@ -8,27 +8,30 @@ Stats: ``frontier/redis_round_trips``.
 from __future__ import annotations
 
 import logging
-import os
 import shutil
-import socket
 import tempfile
 import weakref
 from hashlib import blake2b
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 
-from crawlproject.frontier.redis.connection import address_of, check, connect
+from crawlproject.errors import BadArgument
+from crawlproject.frontier.redis.connection import address_of, check, connect, servers_of
+from crawlproject.frontier.redis.ending import bury
+from crawlproject.frontier.redis.feeding import Feed
 from crawlproject.frontier.redis.forgetting import forget_if_alone
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.keys import prefix_of
-from crawlproject.frontier.redis.scripts import Scripts
+from crawlproject.frontier.redis.keys import VERSION, prefix_of
+from crawlproject.frontier.redis.names import worker_name
+from crawlproject.frontier.redis.scripts import Scripts, scripts_of
+from crawlproject.frontier.redis.seeding import Seeding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from redis import Redis
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
@@ -56,13 +59,14 @@ def open_shared(
     for warning in check(client):
         logger.warning(warning)
     crawl = crawl_id(settings, crawler.spider.name if crawler.spider else "", crawler)
-    scripts = Scripts(client, prefix_of(crawl))
+    scripts = shared_scripts(client, crawl, settings)
     logger.info("The crawl %r is shared, at %s", crawl, address_of(client))
     if settings.getbool("SCHEDULER_FLUSH_ON_START"):
         forget_if_alone(scripts)
+    bury(scripts)
     frontier = RedisFrontier(
         scripts,
-        _worker_name(),
+        worker_name(),
         host_of=host_of,
         limits=limits,
         lasts=max(
@@ -71,6 +75,9 @@ def open_shared(
         ahead=_AHEAD,
         room=_ROOM * settings.getint("CONCURRENT_REQUESTS"),
         asks_robots=settings.getbool("ROBOTSTXT_OBEY"),
+        time_limit=settings.getfloat("CLOSESPIDER_TIMEOUT"),
+        seeding=_seeding(crawler, client),
+        waits_for_seeds=settings.getbool("FRONTIER_WAIT_FOR_SEEDS"),
         is_kept=settings.getbool("SCHEDULER_PERSIST"),
         **options,
     )
@@ -97,11 +104,37 @@ def crawl_id(settings: BaseSettings, spider: str, crawler: Crawler | None = None
     return f"{spider}-{digest.hexdigest()}"
 
 
-def _worker_name() -> str:
-    return f"{worker_prefix(os.getpid())}{token_hex(3)}"
+def shared_scripts(client: Redis, crawl: str, settings: BaseSettings) -> Scripts:
+    """Those of a crawl, be it there or new."""
+    shards = settings.getint("FRONTIER_SHARDS") or len(servers_of(client))
+    key = f"{prefix_of(crawl)}meta"
+    # Of a crawl that is there, they stay as they are.
+    client.hsetnx(key, "shards", shards)
+    client.hsetnx(key, "version", VERSION)
+    return scripts_of(client, crawl)
 
 
-def worker_prefix(process: int) -> str:
-    """How the name of a process' session begins: so the machine is found, and nobody else."""
-    host = "".join(letter for letter in socket.gethostname() if letter.isalnum() or letter in "-.")
-    return f"{host[:32]}-{process}-"
+def is_fed(settings: BaseSettings) -> bool:
+    """Whether seeds may come through Redis."""
+    key = settings["REDIS_START_URLS_KEY"]
+    return bool(key) or settings.getbool("FRONTIER_WAIT_FOR_SEEDS")
+
+
+def _seeding(crawler: Crawler, client: Redis) -> Seeding | None:
+    """None: nobody feeds seeds, or the spider looks for them itself."""
+    seed_of = getattr(crawler.spider, "seed_of", None)
+    if seed_of is None or not is_fed(crawler.settings):
+        return None
+    assert crawler.spider is not None
+    return Seeding(Feed(client, crawler.settings, crawler.spider.name), seed_of)
+
+
+def check_shared(settings: BaseSettings) -> None:
+    """Raise BadInput for what can't be shared, before anything is set up."""
+    if settings.getbool("STORE_BODIES") and not settings["STORE_URI"]:
+        raise BadArgument(
+            "STORE_BODIES", "with REDIS_URL, say where all workers can write: STORE_URI"
+        )
+    check(connect(settings))
+    if settings["JOBDIR"]:
+        logger.warning("JOBDIR is not used: the crawl is kept in Redis")

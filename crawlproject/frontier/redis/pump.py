@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from redis.exceptions import RedisError
 
 from crawlproject.frontier import clock
+from crawlproject.frontier.redis.session import Gone
 from crawlproject.frontier.redis.trouble import trouble_of
 
 if TYPE_CHECKING:
@@ -125,7 +126,11 @@ class Pump:
         given = sum(len(grant.items) for grant in reply.grants)
         self._is_starved = given < report.wanted
         self._break = _FIRST_BREAK if given else min(2 * self._break, _LONGEST_BREAK)
-        self._frontier.absorb(reply, told_at)
+        try:
+            self._frontier.absorb(reply, told_at)
+        except Exception as error:
+            # Nobody would ever ask again.
+            self._trouble(error)
 
     def _plan(self) -> None:
         """When the next exchange is due."""
@@ -143,7 +148,8 @@ class Pump:
         words = trouble_of(error) if isinstance(error, RedisError) else None
         if words is None:
             logger.debug("An exchange failed", exc_info=error)
-            self._frontier.fail(f"{type(error).__name__}: {error}")
+            is_told = isinstance(error, Gone)
+            self._frontier.fail(str(error) if is_told else f"{type(error).__name__}: {error}")
             return
         if not self._pause:
             logger.warning("Redis can't be used, so the crawl waits for it: %s", words)

@@ -14,6 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import NoScriptError
 
+from crawlproject.errors import BadRedis
+from crawlproject.frontier.redis.keys import (
+    VERSION,
+    prefix_of,
+    prefixes_of,
+    shard_of,
+    shard_of_host,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -25,17 +34,30 @@ Command = tuple[Any, ...]
 
 
 class Scripts:
-    """The scripts of the crawl whose keys begin with ``prefix``. ``calls`` counts round trips."""
+    """The scripts of a crawl, in all of its shards (``keys.py``). ``calls`` counts round trips."""
 
-    def __init__(self, client: Redis, prefix: str = "") -> None:
+    def __init__(self, client: Redis, crawl: str = "", shards: int = 1) -> None:
         self.client = client
-        self.prefix = prefix
+        self.crawl = crawl
+        self.prefixes = prefixes_of(crawl, shards)
+        self.prefix = self.prefixes[0]
         self.calls = 0
 
-    def run(self, name: str, arguments: Sequence[Word], keys: Sequence[str] | None = None) -> Any:
+    @property
+    def shards(self) -> int:
+        return len(self.prefixes)
+
+    def run(
+        self,
+        name: str,
+        arguments: Sequence[Word],
+        keys: Sequence[str] | None = None,
+        *,
+        shard: int = 0,
+    ) -> Any:
         """What the script answers; only it knows what that is."""
         text, digest = _script(name)
-        keys = (self.prefix,) if keys is None else keys
+        keys = (self.prefixes[shard],) if keys is None else keys
         self.calls += 1
         try:
             return self.client.evalsha(digest, len(keys), *keys, *arguments)
@@ -47,14 +69,32 @@ class Scripts:
     def ask(self, command: str, key: str, *words: Word) -> Any:
         """A command of Redis, about a key without its prefix."""
         self.calls += 1
-        return self.client.execute_command(command, f"{self.prefix}{key}", *words)
+        return self.client.execute_command(command, self.full(key), *words)
+
+    def ask_everywhere(self, command: str, key: str, *words: Word) -> list[Any]:
+        """The same of all shards."""
+        answers = []
+        for prefix in self.prefixes:
+            self.calls += 1
+            answers.append(self.client.execute_command(command, f"{prefix}{key}", *words))
+        return answers
+
+    def at(self, host: str, key: str) -> str:
+        """A key, with its prefix, in the shard of a host."""
+        return f"{self.prefixes[shard_of_host(host, self.shards)]}{key}"
+
+    def full(self, key: str) -> str:
+        """A key with its prefix, unless it has one."""
+        if key.startswith("crawl:"):
+            return key
+        return f"{self.prefixes[shard_of(key, self.shards)]}{key}"
 
     def ask_all(self, commands: Iterable[Command], *, as_one: bool = False) -> list[Any]:
         """Several commands in one round trip."""
         self.calls += 1
         with self.client.pipeline(transaction=as_one) as pipeline:
             for command, key, *words in commands:
-                pipeline.execute_command(command, f"{self.prefix}{key}", *words)
+                pipeline.execute_command(command, self.full(key), *words)
             return list(pipeline.execute())
 
     def hash(self, key: str) -> dict[str, str]:
@@ -63,6 +103,23 @@ class Scripts:
             name.decode("utf-8", "replace"): value.decode("utf-8", "replace")
             for name, value in self.ask("HGETALL", key).items()
         }
+
+
+def scripts_of(client: Redis, crawl: str) -> Scripts:
+    """Those of a crawl that is there, in as many shards as it has. Raises BadRedis for one that
+    another version of ours has made.
+    """
+    shards: Any
+    version: Any
+    shards, version = client.hmget(f"{prefix_of(crawl)}meta", "shards", "version")
+    if version is not None and version != str(VERSION).encode():
+        found = version.decode(errors="replace")
+        raise BadRedis(
+            f"the crawl {crawl!r} has format {found!r}, and this version of crawlproject has "
+            f"format {VERSION}: go on with the version that made it, or name "
+            "another crawl by FRONTIER_CRAWL_ID; it was not touched"
+        )
+    return Scripts(client, crawl, int(shards) if shards and shards.isdigit() else 1)
 
 
 @cache

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from crawlproject.frontier.base import Counts, Robots
 from crawlproject.frontier.census import Census
 from crawlproject.frontier.redis.blocks import Malformed, packed, unpacked
+from crawlproject.frontier.redis.keys import shard_of_host
 from crawlproject.records import from_text, to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from crawlproject.frontier.redis.aside import Aside
     from crawlproject.frontier.redis.scripts import Scripts, Word
@@ -73,9 +74,10 @@ class Report:
     """What goes to Redis in one exchange."""
 
     messages: list[bytes] = field(default_factory=list)
-    ended: list[tuple[int, bytes]] = field(default_factory=list)
-    # The id, seconds to wait, and what was learned.
-    released: list[tuple[int, float, str]] = field(default_factory=list)
+    # The host, the id, the answer.
+    ended: list[tuple[str, int, bytes]] = field(default_factory=list)
+    # The host, the id, seconds to wait, and what was learned.
+    released: list[tuple[str, int, float, str]] = field(default_factory=list)
     hosts: list[HostReport] = field(default_factory=list)
     robots: list[tuple[str, str, Robots]] = field(default_factory=list)
     wanted: int = 0
@@ -88,8 +90,6 @@ class Report:
 class Reply(NamedTuple):
     # The session had ended: what it had was given to others.
     is_lost: bool
-    # Of the notes: whether something has changed.
-    version: str
     # Why all are to stop, or nothing.
     stop: str
     counts: Counts
@@ -105,11 +105,18 @@ class Reply(NamedTuple):
     grants: list[Grant]
     # URLs that were given out, but with a value that is not ours.
     broken: list[int]
+    # If they have changed.
+    notes: dict[str, str] | None
+
+
+class Gone(Exception):
+    """The crawl has been removed from Redis, or there is another one in its place."""
 
 
 class Session:
     """``lasts`` seconds until it ends unless it is renewed; ``ahead`` seconds before its time a
-    host may be given to this worker.
+    host may be given to this worker. ``time_limit`` is that of the whole crawl, 0 for none; it
+    counts if this worker is the first.
     """
 
     def __init__(
@@ -121,6 +128,7 @@ class Session:
         lasts: float,
         ahead: float,
         asks_robots: bool,
+        time_limit: float = 0.0,
     ) -> None:
         self.worker = worker
         self._scripts = scripts
@@ -128,68 +136,112 @@ class Session:
         self._lasts = lasts
         self._ahead = ahead
         self._asks_robots = asks_robots
-        self._is_new = True
+        self._time_limit = time_limit
+        # Shards that have not heard of it yet.
+        self._new_in = set(range(scripts.shards))
         self._broken: list[int] = []
+        # Of the notes that were read last.
+        self._version = ""
+        # What tells this crawl from another one in the same place, by shard.
+        self._births = [b""] * scripts.shards
 
     def exchange(
         self, report: Report, now: float | None = None, *, may_commit: bool = True
     ) -> Reply:
-        """``now`` is Redis' time unless it is given."""
-        words: list[Word] = [
-            self.worker,
-            "" if now is None else _written(now),
-            self._lasts,
-            int(self._is_new),
-            int(may_commit),
-            report.wanted,
-            self._ahead,
-            int(self._asks_robots),
-            report.first,
-            len(report.messages),
-            *report.messages,
-            len(report.ended),
-            *(word for one in report.ended for word in one),
-            len(report.released),
-            *(word for one in report.released for word in one),
-            -1 if report.ids is None else len(report.ids),
-            *(report.ids or ()),
-            len(report.hosts),
-            *(word for one in report.hosts for word in _words_of(one)),
-            len(report.robots),
-            *(
-                word
+        """``now`` is Redis' time unless it is given. Raises ``Gone``."""
+        replies = []
+        wanted = report.wanted
+        for shard in range(self._scripts.shards):
+            words = [
+                *self._words(now, shard, may_commit=may_commit and not shard, wanted=wanted),
+                *self._told(report, shard),
+            ]
+            reply = self._scripts.run("exchange", words, shard=shard)
+            if reply is None:
+                raise Gone("the crawl is gone from Redis: was it started again without its data?")
+            self._births[shard] = reply[2][-1]
+            self._new_in.discard(shard)
+            # What is more than it has is asked of the next one.
+            wanted -= sum(len(grant[-1]) // 3 for grant in reply[-1])
+            replies.append(reply)
+        return self._read(replies)
+
+    def _words(
+        self, now: float | None, shard: int, *, may_commit: bool, wanted: int
+    ) -> Iterator[Word]:
+        yield self.worker
+        yield self._births[shard]
+        yield "" if now is None else _written(now)
+        yield self._lasts
+        yield self._time_limit if shard in self._new_in else ""
+        yield int(may_commit)
+        yield max(wanted, 0)
+        yield self._ahead
+        yield int(self._asks_robots)
+
+    def _told(self, report: Report, shard: int) -> Iterator[Word]:
+        """What a shard is told: the first one has the messages, and each its own hosts."""
+        yield report.first
+        yield from _listed([] if shard else report.messages)
+        yield from _listed([words for host, *words in report.ended if self._is_in(host, shard)])
+        yield from _listed([words for host, *words in report.released if self._is_in(host, shard)])
+        if report.ids is None:
+            yield -1
+        else:
+            yield from _listed(report.ids)
+        yield from _listed([_words_of(one) for one in report.hosts if self._is_in(one.name, shard)])
+        yield from _listed(
+            [
+                (host, origin, _packed_robots(robots))
                 for host, origin, robots in report.robots
-                for word in (host, origin, _packed_robots(robots))
-            ),
-        ]
-        reply = self._scripts.run("exchange", words)
-        self._is_new = False
-        return self._read(reply)
+                if self._is_in(host, shard)
+            ]
+        )
+
+    def _is_in(self, host: str, shard: int) -> bool:
+        return shard_of_host(host, self._scripts.shards) == shard
 
     def leave(self, now: float | None = None) -> int:
         """End the session: how many workers are left."""
         moment = "" if now is None else _written(now)
-        return int(self._scripts.run("leave", (self.worker, moment)))
+        left = [
+            int(self._scripts.run("leave", (self.worker, moment), shard=shard))
+            for shard in range(self._scripts.shards)
+        ]
+        return left[0]
 
-    def _read(self, reply: list[Any]) -> Reply:
-        moment, is_lost, crawl, next_at, grants = reply
-        now = float(moment)
+    def _read(self, replies: list[list[Any]]) -> Reply:
         self._broken = []
-        version, stop, census, is_idle, inbox, leased, committer, workers = crawl
+        grants: list[Grant] = []
+        next_in: float | None = None
+        for moment, _, _, next_at, given in replies:
+            now = float(moment)
+            grants += [self._grant(grant, now) for grant in given]
+            if next_at:
+                later = float(next_at) - now
+                next_in = later if next_in is None else min(next_in, later)
+        # What speaks of the whole crawl is in the first shard.
+        version, stop, census, is_idle, _, _, committer, workers, _ = replies[0][2]
+        inbox = sum(reply[2][4] for reply in replies)
+        leased = sum(reply[2][5] for reply in replies)
         term = committer.decode("utf-8", "replace")
+        notes = None
+        if (now_at := version.decode("utf-8", "replace")) != self._version:
+            notes = self._scripts.hash("notes")
+            self._version = now_at
         return Reply(
-            bool(is_lost),
-            version.decode("utf-8", "replace"),
+            any(reply[1] for reply in replies),
             stop.decode("utf-8", "replace"),
-            counts_from(census, leased)[0],
+            counts_from(census, leased),
             is_idle == b"1" and not inbox,
             inbox,
             leased,
             term if term.startswith(f"{self.worker} ") else None,
             workers,
-            float(next_at) - now if next_at else None,
-            [self._grant(grant, now) for grant in grants],
+            next_in,
+            grants,
             self._broken,
+            notes,
         )
 
     def _grant(self, grant: list[Any], now: float) -> Grant:
@@ -227,6 +279,16 @@ def learned_text(fetch_url: str | None, attempts: int, bounces: int, request: st
     return to_text([fetch_url, attempts, bounces, request])
 
 
+def _listed(members: Sequence[Any]) -> Iterator[Word]:
+    """A list: its length, and then its members, or the words of each."""
+    yield len(members)
+    for member in members:
+        if isinstance(member, (list, tuple)):
+            yield from member
+        else:
+            yield member
+
+
 def _words_of(host: HostReport) -> tuple[Word, ...]:
     return (
         host.name,
@@ -255,10 +317,13 @@ def _number(text: bytes) -> float:
         return 0.0
 
 
-def counts_from(census: bytes, leased: int) -> tuple[Counts, int]:
-    """What the committer has counted last, where workers have ``leased`` URLs; and the smallest
-    depth at which a URL is open.
-    """
+def counts_from(census: bytes, leased: int) -> Counts:
+    """What the committer has counted last, where workers have ``leased`` URLs."""
+    return census_from(census, leased)[0]
+
+
+def census_from(census: bytes, leased: int) -> tuple[Counts, int]:
+    """The same, and the smallest depth at which a URL is open."""
     counted = Census()
     try:
         counted.restore(json.loads(census or b"{}"))

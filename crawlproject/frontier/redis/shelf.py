@@ -43,21 +43,26 @@ class Shelf:
         """Have the entries with these ids in memory, and those that they were found on."""
         self._read({block_of(number) for number in ids})
         referrers = {
-            block_of(row[4]) for number in ids if (row := self._row(number)) and len(row) > 4
+            block_of(row[4]) for number in ids if (row := self.row(number)) and len(row) > 4
         }
         self._read(referrers)
 
     def entry(self, number: int) -> Entry | None:
-        row = self._row(number)
+        row = self.row(number)
         return None if row is None else entry_from(number, row, self._url_of)
 
     def place_of(self, number: int) -> tuple[Wait, int]:
         """What an entry waits for, as it is written, and where."""
-        row = self._row(number)
+        row = self.row(number)
         if row is None or not (waits := full(row)[8]):
             return Wait.NOTHING, 0
         _, _, depth, _, _, rank, *_ = full(row)
         return Wait(waits), depth if waits == Wait.LEVEL else score_of(depth, rank + number)
+
+    def is_offered(self, number: int) -> bool:
+        """Whether an entry, as it is written, may be taken by a worker."""
+        row = self.row(number)
+        return row is not None and full(row)[1] == 0 and full(row)[8] == Wait.NOTHING
 
     def all_rows(self) -> Iterator[tuple[int, Row]]:
         """Every entry that is written."""
@@ -85,15 +90,16 @@ class Shelf:
         while len(self._blocks) > _MOST:
             del self._blocks[next(iter(self._blocks))]
 
-    def _row(self, number: int) -> Row | None:
+    def row(self, number: int) -> Row | None:
+        """As it was loaded."""
         rows = self._blocks.get(block_of(number))
         return None if rows is None else rows[(number - 1) % SIZE]
 
     def _url_of(self, number: int) -> str:
-        row = self._row(number)
+        row = self.row(number)
         if row is None:
             self._read({block_of(number)})
-            row = self._row(number)
+            row = self.row(number)
         return "" if row is None else str(row[0])
 
     def _read(self, numbers: set[int]) -> None:
@@ -122,8 +128,7 @@ class Shelf:
         try:
             found = unpack(value)
         except Malformed as error:
-            self._aside.put(key, value, str(error))
-            self._scripts.ask("DEL", key)
+            self._aside.move(key, value, str(error))
             return rows
         rows[: len(found)] = found
         return rows

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from array import array
 from bisect import insort
+from contextlib import suppress
 from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.base import SPENDING, State
@@ -17,6 +19,7 @@ from crawlproject.frontier.entries import Entries
 from crawlproject.frontier.entry import Wait
 from crawlproject.frontier.notes import ADDED_FIELDS
 from crawlproject.frontier.redirects import sources_of
+from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.aside import Aside
 from crawlproject.frontier.redis.batch import Batch
 from crawlproject.frontier.redis.blocks import Malformed, full, packed, row_of, unpacked
@@ -27,7 +30,7 @@ from crawlproject.frontier.redis.shelf import Shelf
 from crawlproject.records import encodable, to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from crawlproject.frontier.base import Lease
     from crawlproject.frontier.census import Census
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
     from crawlproject.frontier.redis.scripts import Scripts
     from crawlproject.items import Content
     from crawlproject.records import Record
+
+# URLs that are offered in one command.
+_OFFERS = 1000
 
 
 # Fingerprints that are known not to be there, at most.
@@ -82,6 +88,7 @@ class RedisStore(Entries):
             for target, sources in self._scripts.hash("sources").items()
         }
         self._has_redirects = bool(self._known_sources)
+        self._redirecting = sum(map(len, self._known_sources.values()))
         # Ids by the depth at which they wait for their level, as far as they were asked for.
         self._levels: dict[int, set[int]] = {}
         self._waiting_at = {int(key): int(n) for key, n in self._scripts.hash("levels").items()}
@@ -92,7 +99,7 @@ class RedisStore(Entries):
         self._start_batch()
 
     def _start_batch(self) -> None:
-        self._batch = Batch()
+        self._batch = Batch(self._scripts.shards)
         # Ids that may be taken now, that may not be any more, and that have answered.
         self._offers: dict[int, Entry] = {}
         self._left: dict[int, Entry] = {}
@@ -168,11 +175,26 @@ class RedisStore(Entries):
             yield number, full(row_of(entry))
 
     def let_in(self) -> list[int]:
-        queued = [int(key) for key in self._scripts.ask("HKEYS", "items")]
+        # What has an answer in the inbox was let in, too. In this order nobody is missed.
+        items = self._scripts.ask_everywhere("HKEYS", "items")
+        numbers = {int(key) for keys in items for key in keys if key.isdigit()}
+        numbers |= set(self._answered_in_inbox())
+        queued = sorted(number for number in numbers if 0 < number <= self._last_id)
         self._shelf.load(queued)
         entries = [self.by_id(number) for number in queued]
         free = [one for one in entries if one.state is State.QUEUED and one.waits is Wait.NOTHING]
         return [entry.id for entry in sorted(free, key=lambda entry: entry.key)]
+
+    def _answered_in_inbox(self) -> Iterator[int]:
+        start = 0
+        while any(found := self._scripts.ask_everywhere("LRANGE", "inbox", start, start + 255)):
+            start += 256
+            for value in chain.from_iterable(found):
+                # Who commits them moves aside what is not ours.
+                with suppress(Malformed):
+                    message = messages.from_bytes(value)
+                    if message.kind == "answer":
+                        yield message.body[0]
 
     def at_level(self, depth: int) -> list[int]:
         ids = list(self._level(depth))
@@ -352,11 +374,17 @@ class RedisStore(Entries):
         self._shelf.load(self._answered.values())
         return [(number, self.by_id(url).key) for number, url in self._answered.items()]
 
+    def count_redirects(self) -> int:
+        """How many URLs redirect to others."""
+        return self._redirecting
+
     # --- writing
 
-    def write(self, term: str, done: int, meta: dict[str, Any]) -> None:
-        """Write everything that has changed, and take ``done`` messages from the inbox."""
+    def write(self, term: str, done: Mapping[int, int], meta: dict[str, Any]) -> None:
+        """Write everything that has changed, and take messages from the inboxes of shards."""
         batch = self._batch
+        # While the shelf has what is in Redis.
+        self._write_queues()
         for entry, _ in self._new.values():
             self._shelf.put(entry)
         for entry in self._changed.values():
@@ -366,13 +394,16 @@ class RedisStore(Entries):
         self._index.add(marks, self._last_id, batch)
         for target, sources in self._redirects.items():
             known = self._known_sources.setdefault(target, [])
-            known += [source for source in sources if source not in known]
+            more = [source for source in sources if source not in known]
+            known += more
+            self._redirecting += len(more)
             batch.call("HSET", "sources", target, ",".join(map(str, known)))
         self._write_pages()
-        self._write_queues()
         words = {"last_id": self._last_id, "buckets": self._index.buckets, **meta}
         batch.call("HSET", "meta", *(word for pair in words.items() for word in pair))
-        batch.run(self._scripts, term, done)
+        commit = int(self._meta.get("commits", 0)) + 1
+        batch.run(self._scripts, term, done, commit)
+        self._meta["commits"] = str(commit)
         self._new.clear()
         self._changed.clear()
         self._redirects.clear()
@@ -397,43 +428,57 @@ class RedisStore(Entries):
     def _write_queues(self) -> None:
         for number, entry in self._left.items():
             if number not in self._done:
-                self._batch.call("withdraw", str(number), self._host_of(entry.url))
+                host = self._host_of(entry.url)
+                shard = self._batch.shard_of_host(host)
+                self._batch.call_at(shard, "withdraw", number, host)
+        offers: dict[int, list[list[str]]] = {}
+        self._shelf.load(self._offers)
         for number, entry in self._offers.items():
             if entry.state is not State.QUEUED or entry.waits is not Wait.NOTHING:
                 continue
+            # One that could be taken before may have an answer by now, which waits in the inbox.
+            is_new = (
+                number in self._done or number in self._left or not self._shelf.is_offered(number)
+            )
             host = self._host_of(entry.url)
             limits = self._limits(host)
             way = entry.way
             delay = max(limits.delay, min(limits.start_delay, limits.max_throttle))
-            self._batch.call(
-                "offer",
-                str(number),
-                host,
-                score_of(way.depth, entry.rank),
-                to_text(
-                    [
-                        entry.url,
-                        way.depth,
-                        entry.rank,
-                        way.hops,
-                        way.referrer or None,
-                        sources_of(entry, self),
-                        entry.verdict,
-                        entry.request,
-                    ]
-                ),
-                delay,
-                1 if delay > 0 else limits.concurrency,
-                limits.start_delay,
+            item = [
+                entry.url,
+                way.depth,
+                entry.rank,
+                way.hops,
+                way.referrer or None,
+                sources_of(entry, self),
+                entry.verdict,
+                entry.request,
+            ]
+            # Numbers as texts: Lua would write large ones in its own way.
+            offers.setdefault(self._batch.shard_of_host(host), []).append(
+                [
+                    "1" if is_new else "0",
+                    str(number),
+                    host,
+                    str(score_of(way.depth, entry.rank)),
+                    to_text(item),
+                    str(delay),
+                    str(1 if delay > 0 else limits.concurrency),
+                    str(limits.start_delay),
+                ]
             )
+        for shard, some in offers.items():
+            for start in range(0, len(some), _OFFERS):
+                self._batch.call_at(shard, "offer", to_text(some[start : start + _OFFERS]))
 
     # --- Redis
 
-    def inbox(self, most: int, most_bytes: int) -> list[bytes]:
-        """The first messages: at least one, if there is one."""
-        values: list[bytes] = self._scripts.ask("LRANGE", "inbox", 0, most - 1)
+    def inbox(self, most: int, most_bytes: int) -> list[tuple[int, bytes]]:
+        """The first messages, each with its shard: at least one, if there is one."""
+        found = self._scripts.ask_everywhere("LRANGE", "inbox", 0, most - 1)
+        values = [(shard, value) for shard, some in enumerate(found) for value in some]
         size = 0
-        for place, value in enumerate(values):
+        for place, (_, value) in enumerate(values):
             size += len(value)
             if size > most_bytes and place:
                 return values[:place]

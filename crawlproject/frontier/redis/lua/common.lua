@@ -28,6 +28,21 @@ end
 
 local NEVER = -1e15
 
+-- Which bucket a fingerprint is in, as index.py has it.
+local function bucket_of(mark, buckets)
+  local a, b, c, d = string.byte(mark, 1, 4)
+  local hash = a + b * 256 + c * 65536 + d * 16777216
+  local level = 1
+  while level * 2 <= buckets do
+    level = level * 2
+  end
+  local bucket = hash % (level * 2)
+  if bucket >= buckets then
+    bucket = hash % level
+  end
+  return string.format('%d', bucket)
+end
+
 -- Put a host among those that may be asked when their time has come, or take it out.
 local function settle(host)
   local state = redis.call('HMGET', P .. 'h:' .. host, 'cap', 'out', 'ready_at')
@@ -87,5 +102,77 @@ local function end_session(worker, ended_at)
   end
   if string.find(redis.call('GET', P .. 'committer') or '', worker .. ' ', 1, true) == 1 then
     redis.call('DEL', P .. 'committer')
+  end
+end
+
+-- The changes of a commit: how many messages of the inbox are done, and then commands, each as its
+-- length and its words:
+--   'offer', JSON: URLs that may be taken, each as is_new ('0': unless it has answered), id, host,
+--     score, item, delay, cap, throttled
+--   'index', buckets, ids of fingerprints: eight bytes and four bytes, one after the other
+--   'withdraw', id, host: one that may not be taken any more
+--   any other: as Redis knows it, with the key without its prefix as the second word.
+
+local hosts = {}
+local function offer(id, host, score, item, delay, cap, throttled)
+  redis.call('HSET', P .. 'items', id, score .. ' ' .. item)
+  if redis.call('SADD', P .. 'hosts', host) == 1 then
+    redis.call(
+      'HSET', P .. 'h:' .. host, 'delay', delay, 'cap', cap, 'throttled', throttled, 'out', 0,
+      'set_delay', delay
+    )
+  end
+  redis.call('ZADD', P .. 'q:' .. host, score, id)
+  hosts[host] = true
+end
+
+local function update(id, host, score, item)
+  if redis.call('HEXISTS', P .. 'items', id) == 1 then
+    redis.call('HSET', P .. 'items', id, score .. ' ' .. item)
+    -- A worker may have it, or it waits for its time: then it is not in the queue.
+    redis.call('ZADD', P .. 'q:' .. host, 'XX', score, id)
+  end
+end
+
+local function index(buckets, marks)
+  for i = 1, #marks, 12 do
+    local mark = string.sub(marks, i, i + 7)
+    local id = struct.unpack('<I4', string.sub(marks, i + 8, i + 11))
+    redis.call('HSET', P .. 'x:' .. bucket_of(mark, buckets), mark, string.format('%d', id))
+  end
+end
+
+local function withdraw(id, host)
+  redis.call('HDEL', P .. 'items', id)
+  redis.call('HDEL', P .. 'tries', id)
+  redis.call('ZREM', P .. 'q:' .. host, id)
+  redis.call('ZREM', P .. 'due', id)
+  hosts[host] = true
+end
+
+local function change_all()
+  redis.call('LTRIM', P .. 'inbox', number(), -1)
+  while place < #ARGV do
+    local length = number()
+    local command = ARGV[place + 1]
+    if command == 'offer' then
+      for _, words in ipairs(cjson.decode(ARGV[place + 2])) do
+        if table.remove(words, 1) == '1' then
+          offer(unpack(words))
+        else
+          update(unpack(words))
+        end
+      end
+    elseif command == 'index' then
+      index(tonumber(ARGV[place + 2]), ARGV[place + 3])
+    elseif command == 'withdraw' then
+      withdraw(unpack(ARGV, place + 2, place + length))
+    else
+      redis.call(command, P .. ARGV[place + 2], unpack(ARGV, place + 3, place + length))
+    end
+    place = place + length
+  end
+  for host in pairs(hosts) do
+    settle(host)
   end
 end

@@ -2,7 +2,9 @@
 --
 -- KEYS     the prefix of the crawl's keys
 -- ARGV    , in this order (a list is its length, and then its members):
---   worker, now ('': Redis' clock), seconds until the session ends, is_new, may_commit,
+--   worker, the crawl's birth ('': it is not known yet), now ('': Redis' clock), seconds until the
+--   session ends, the crawl's time limit in seconds (0: none; '': this is not the session's first
+--   exchange), may_commit,
 --   URLs wanted, how many seconds before its time a host may be given out, asks_robots;
 --   the number of the first message, list of messages for the committer;
 --   list of ended leases: id, answer;
@@ -11,23 +13,42 @@
 --   list of hosts: name, slots kept, seconds until it may be asked, delay, cap, insisted,
 --     throttled, failures, further requests, is_idle, URLs wanted, slots wanted;
 --   list of robots: host, origin, what is known.
--- returns  now, is_lost, crawl (see below), next time, list of grants.
+-- returns  now, is_lost, crawl (see below), next time, list of grants;
+--   nothing, and nothing was done, if it is another crawl than the one that was born then.
 --   A grant: host, slots, ready_at, insisted, throttled, failures, list of robots (origin, what
 --   is known), list of URLs (id, item, what was learned).
 
-local worker = argument()
+local worker, birth = argument(), argument()
 local now = clock(argument())
 local lasts = number()
-local is_new = argument() == '1'
+local time_limit = argument()
+local is_new = time_limit ~= ''
 local may_commit = argument() == '1'
 local wanted = number()
 local ahead = number()
 local asks_robots = argument() == '1'
 
+if birth == '' then
+  redis.call('SETNX', P .. 'birth', worker .. ' ' .. written(now))
+elseif redis.call('GET', P .. 'birth') ~= birth then
+  return false
+end
+
 -- Sessions that have ended.
 local late = redis.call('ZRANGEBYSCORE', P .. 'workers', '-inf', written(now), 'WITHSCORES')
 for i = 1, #late, 2 do
   end_session(late[i], tonumber(late[i + 1]))
+end
+if is_new and redis.call('ZCARD', P .. 'workers') == 0 then
+  -- A new run.
+  redis.call('HDEL', P .. 'meta', 'stop', 'ends_at')
+  if tonumber(time_limit) > 0 then
+    redis.call('HSET', P .. 'meta', 'ends_at', written(now + tonumber(time_limit)))
+  end
+end
+if is_new then
+  -- So onlookers can tell how long a worker was silent.
+  redis.call('HSET', P .. 'meta', 'lasts', lasts)
 end
 local is_lost = not is_new and not redis.call('ZSCORE', P .. 'workers', worker)
 redis.call('ZADD', P .. 'workers', written(now + lasts), worker)
@@ -169,11 +190,14 @@ for _ = 1, number() do
   local ready_in, delay, cap = argument(), argument(), number()
   local insisted, throttled, failures, requests = number(), argument(), argument(), number()
   local is_idle, urls, slots = argument() == '1', number(), number()
+  local granted = #grants
   local key = P .. 'h:' .. host
   local before = tonumber(redis.call('HGET', kept_hosts, host)) or 0
   -- A session that was lost has none.
   kept = math.min(kept, before)
-  insisted = math.max(insisted, tonumber(redis.call('HGET', key, 'insisted')) or 0)
+  local asked_for = tonumber(redis.call('HGET', key, 'insisted')) or 0
+  local is_slower = asked_for > insisted
+  insisted = math.max(insisted, asked_for)
   redis.call(
     'HSET', key, 'delay', delay, 'cap', cap, 'insisted', tostring(insisted),
     'throttled', throttled, 'failures', failures
@@ -205,6 +229,13 @@ for _ = 1, number() do
     -- Its answer says so: no grant, no slots.
     free_slots(host, kept, ready_at)
     kept = 0
+  end
+  if kept > 0 and #grants == granted then
+    -- Another worker has learned that the host needs time.
+    local known = tonumber(redis.call('HGET', key, 'ready_at')) or NEVER
+    if is_slower or known > math.max(ready_at, now) then
+      grant(host, kept, 0)
+    end
   end
   if kept > 0 then
     redis.call('HSET', kept_hosts, host, kept)
@@ -296,8 +327,12 @@ for _, key in ipairs({'ready', 'due'}) do
 end
 
 -- The crawl: version of the notes, stop, census, is_idle, messages in the inbox, URLs leased,
--- the committer, workers.
-local meta = redis.call('HMGET', P .. 'meta', 'notes', 'stop', 'census', 'idle')
+-- the committer, workers, birth.
+local meta = redis.call('HMGET', P .. 'meta', 'notes', 'stop', 'census', 'idle', 'ends_at')
+local stop = meta[2] or ''
+if stop == '' and now >= (tonumber(meta[5]) or math.huge) then
+  stop = 'closespider_timeout'
+end
 local leased = 0
 for _, other in ipairs(redis.call('ZRANGE', P .. 'workers', 0, -1)) do
   leased = leased + redis.call('HLEN', P .. 'l:' .. other)
@@ -305,8 +340,9 @@ end
 return {
   written(now), is_lost and 1 or 0,
   {
-    meta[1] or '', meta[2] or '', meta[3] or '', meta[4] or '',
+    meta[1] or '', stop, meta[3] or '', meta[4] or '',
     redis.call('LLEN', P .. 'inbox'), leased, redis.call('GET', P .. 'committer') or '', workers,
+    redis.call('GET', P .. 'birth'),
   },
   next_at, grants,
 }
