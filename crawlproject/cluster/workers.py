@@ -86,7 +86,8 @@ class Workers:
     def stop(self) -> None:
         """Let all of them end in peace: what is in flight is finished, the rest is handed back."""
         self.is_stopping = True
-        self._signal(signal.SIGINT)
+        # Not SIGINT: who has just begun to import would show where it was.
+        self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
         """End all of them at once."""

@@ -174,15 +174,17 @@ def test_ctrl_c_ends_all_in_peace(site: SiteFactory, tmp_path: Path) -> None:
 
 def test_a_second_ctrl_c_ends_all_at_once(site: SiteFactory, tmp_path: Path) -> None:
     server = site({"pages": {"/": {"links": ["/slow"]}, "/slow": {"delay": 60}}})
-    with Cluster(tmp_path, "-a", f"seed={server.url('/')}", "-O", "out.json") as cluster:
-        cluster.until(lambda: bool(server.open()) and bool(server.paths()))
+    options = ("-a", f"seed={server.url('/')}", "-O", "out.json", "-L", "INFO")
+    with Cluster(tmp_path, *options) as cluster:
+        cluster.until(lambda: "/slow" in [entry["path"] for entry in server.open()])
         workers = cluster.children()
         cluster.process.send_signal(signal.SIGINT)
-        wait_for(lambda: cluster.process.poll() is None)
-        # The first one is known when nothing more is begun; the second may come at any time.
+        cluster.until(lambda: "shutting down gracefully" in cluster.errors())
         cluster.process.send_signal(signal.SIGINT)
-        assert cluster.finish() in (0, 130), cluster.errors()
+        assert cluster.finish() == 130, cluster.errors()
     assert not any(map(is_alive, workers))
+    assert "Stopped at once: no output was written" in cluster.errors()
+    assert not (tmp_path / "out.json").exists()
     assert "Traceback" not in cluster.errors()
 
 
