@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from scrapy import Request
 from scrapy.utils.request import request_from_dict
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Spider
 
 _BYTES, _TUPLE = "__bytes__", "__tuple__"
 
@@ -30,7 +32,18 @@ def to_text(request: Request, spider: Spider) -> str | None:
 
 
 def from_text(text: str, spider: Spider) -> Request:
-    return request_from_dict(_read(json.loads(text)), spider=spider)
+    written = _read(json.loads(text))
+    if "_class" in written:
+        _check_class(written["_class"])
+    return request_from_dict(written, spider=spider)
+
+
+def _check_class(path: str) -> None:
+    """Scrapy would import whatever is named: a module that anybody may have put there."""
+    module, _, name = path.rpartition(".")
+    found = getattr(sys.modules.get(module), name, None)
+    if not (isinstance(found, type) and issubclass(found, Request)):
+        raise ValueError(f"{path} is no class of requests that the spider has imported")
 
 
 def meta_of(text: str) -> dict[str, Any]:

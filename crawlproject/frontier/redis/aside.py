@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from redis.exceptions import ResponseError
+
+from crawlproject.frontier.redis.trouble import Mended
 
 if TYPE_CHECKING:
     from crawlproject.frontier.redis.scripts import Scripts
@@ -22,14 +27,17 @@ class Aside:
     def put(self, key: str, value: bytes, problem: str) -> None:
         """``key`` is without the crawl's prefix. Whoever calls takes the value away."""
         self.count += 1
-        self._scripts.ask_all(
-            [
-                ("RPUSH", "aside", f"{key}: {problem}: ".encode() + value[:_MOST_BYTES]),
-                ("LTRIM", "aside", -MOST, -1),
-                ("HINCRBY", "meta", "malformed", 1),
-            ],
-            as_one=True,
-        )
+        words = f"{key}: {problem}: ".encode("utf-8", "surrogateescape")
+        # A count that is not ours either is not worth the crawl.
+        with suppress(ResponseError, Mended):
+            self._scripts.ask_all(
+                [
+                    ("RPUSH", "aside", words + value[:_MOST_BYTES]),
+                    ("LTRIM", "aside", -MOST, -1),
+                    ("HINCRBY", "meta", "malformed", 1),
+                ],
+                as_one=True,
+            )
         level = logging.WARNING if self.count == 1 else logging.INFO
         logger.log(
             level,

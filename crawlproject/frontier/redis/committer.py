@@ -15,12 +15,14 @@ from redis.exceptions import RedisError
 
 from crawlproject.frontier import answers
 from crawlproject.frontier.base import Candidate, State
+from crawlproject.frontier.census import Census
 from crawlproject.frontier.entry import Wait, Way
 from crawlproject.frontier.judging import Judging
 from crawlproject.frontier.notes import FED, RECONSIDERED, SEEDS, texts_in
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.batch import Fenced
 from crawlproject.frontier.redis.blocks import Malformed
+from crawlproject.frontier.rows import STATES
 from crawlproject.records import is_page
 from crawlproject.scope.scope import OFFSITE
 
@@ -220,6 +222,19 @@ class Committer(Judging):
         if entry.state is State.QUEUED and entry.waits is Wait.NOTHING:
             self._store.leave(entry)
             self._store.offer(entry)
+
+    def _apply_mend(self) -> None:
+        """Queues may be gone, and entries: offer all that is open, and count anew."""
+        census = Census()
+        answered = set(self._store.answered_in_inbox())
+        for number, row in list(self._store.rows()):
+            state, reason = STATES[row[1]], row[6]
+            census.add(state, reason, row[2], 1)
+            if state is State.QUEUED and not row[8] and number not in answered:
+                entry = self._store.by_id(number)
+                self._store.leave(entry)
+                self._store.offer(entry)
+        self._census = census
 
     def _apply_reconsider(self, reason: str) -> None:
         self._apply_join(RECONSIDERED, [reason])

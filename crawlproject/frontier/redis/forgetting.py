@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from crawlproject.frontier.redis.crawls import count_alive
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from crawlproject.frontier.redis.scripts import Scripts
 
 # Why a crawl has ended, in Scrapy's stats.
@@ -37,14 +39,19 @@ def forget_if_alone(scripts: Scripts) -> bool:
 
 def forget(scripts: Scripts) -> None:
     """Remove all keys of a crawl."""
-    client = scripts.client
+    for some in keys_of(scripts):
+        scripts.client.unlink(*some)
+
+
+def keys_of(scripts: Scripts) -> Iterator[list[bytes]]:
+    """All keys of a crawl, some at a time."""
     for prefix in scripts.prefixes:
         escaped = "".join(f"[{letter}]" if letter in "*?[]^\\" else letter for letter in prefix)
         keys = []
-        for key in client.scan_iter(match=f"{escaped}*", count=_AT_ONCE):
+        for key in scripts.client.scan_iter(match=f"{escaped}*", count=_AT_ONCE):
             keys.append(key)
             if len(keys) >= _AT_ONCE:
-                client.unlink(*keys)
-                keys.clear()
+                yield keys
+                keys = []
         if keys:
-            client.unlink(*keys)
+            yield keys

@@ -32,6 +32,7 @@ from crawlproject.frontier.redis.patience import patiently
 from crawlproject.frontier.redis.pump import Pump
 from crawlproject.frontier.redis.session import Gone, Session, learned_text
 from crawlproject.frontier.redis.store import RedisStore
+from crawlproject.frontier.redis.tidying import move_wrong
 from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.turns import Turns
 
@@ -87,6 +88,7 @@ class RedisFrontier(Turns):
         self.host_of = host_of
         self._limits = limits
         self._scripts = scripts
+        scripts.mend = move_wrong
         self._options = options
         self._judge: Callable[[str], str | None] | None = options.pop("judge", None)
         self.desk = Desk(limits, room=room, ahead=ahead)
@@ -173,6 +175,9 @@ class RedisFrontier(Turns):
             raise
         self.absorb(reply, moment)
         return reply
+
+    def _exchange_at_once(self, wanted: int = 0) -> Reply:
+        return patiently(lambda: self._exchange(wanted))
 
     def absorb(self, reply: Reply, told_at: float) -> None:
         """Take in what an exchange has brought that began at a time."""
@@ -344,10 +349,10 @@ class RedisFrontier(Turns):
         self._now = now
         taken = self._gate.take(now)
         if taken is None:
-            self._exchange(1)
+            self._exchange_at_once(1)
             taken = self._gate.take(now)
             while taken is None and self._unstick():
-                self._exchange(1)
+                self._exchange_at_once(1)
                 taken = self._gate.take(now)
         if taken is not None:
             self._settle()
@@ -366,7 +371,7 @@ class RedisFrontier(Turns):
             # It wakes the engine when there is more.
             return self._gate.next_ready(now)
         self._now = now
-        self._exchange()
+        self._exchange_at_once()
         ready = self._gate.next_ready(now)
         if self._reply.next_in is not None:
             later = now + self._reply.next_in
@@ -415,7 +420,7 @@ class RedisFrontier(Turns):
                 self._pump.poke(0)
             else:
                 self._now = now
-                self._exchange()
+                self._exchange_at_once()
         wait = self._gate.enter(host, now)
         if not wait:
             self.desk.served(host)

@@ -16,6 +16,7 @@ blocks, buckets and pages are in turn. What has neither host nor number is in th
 | ``committer`` | string | the session that may commit, and the number of its term |
 | ``inbox`` | list | messages for the committer: answers, seeds, items |
 | ``aside`` | list | values that were not ours, with the key where they were; bounded |
+| ``aside:<key>`` | any | a key that was of another type than here, under another name |
 | ``e:<n>`` | string | 64 entries by id, as a compressed block (``blocks.py``) |
 | ``x:<n>`` | hash | which id a fingerprint has: a bucket of about 64 |
 | ``items`` | hash | by id: what a worker has to know of a URL that is queued or leased |

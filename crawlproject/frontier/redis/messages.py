@@ -8,6 +8,7 @@
 | ``note`` | name, value |
 | ``join`` | name, texts that join those in the note |
 | ``repair`` | id, of which what a worker has to know is not ours any more |
+| ``mend`` | nothing: keys were moved aside, of which all that is known is made again |
 | ``reconsider`` | reason |
 | ``rejudge`` | reasons that last |
 | ``retry`` | whether what has failed is tried again too |
@@ -117,6 +118,7 @@ _CHECKS: dict[str, Callable[[list[Any]], bool]] = {
     "note": _are(str, str),
     "join": lambda body: _are(str, list)(body) and _are_texts(body[1]),
     "repair": _are(int),
+    "mend": _are(),
     "reconsider": _are(str),
     "rejudge": lambda body: len(body) == 1 and _are_texts(body[0]),
     "retry": _are(bool),

@@ -7,12 +7,13 @@ they are on one node of a cluster.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import cache
 from hashlib import sha1
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from redis.exceptions import NoScriptError
+from redis.exceptions import NoScriptError, ResponseError
 
 from crawlproject.errors import BadRedis
 from crawlproject.frontier.redis.keys import (
@@ -22,9 +23,10 @@ from crawlproject.frontier.redis.keys import (
     shard_of,
     shard_of_host,
 )
+from crawlproject.frontier.redis.trouble import Mended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from redis import Redis
 
@@ -42,6 +44,27 @@ class Scripts:
         self.prefixes = prefixes_of(crawl, shards)
         self.prefix = self.prefixes[0]
         self.calls = 0
+        # Moves keys of a wrong type aside, and says how many.
+        self.mend: Callable[[Scripts], int] | None = None
+        self._is_mending = False
+
+    @contextmanager
+    def _mending(self) -> Iterator[None]:
+        """Who has met a key of a wrong type is told so, and finds it moved aside next time."""
+        try:
+            yield
+        except ResponseError as error:
+            is_wrong = "WRONGTYPE" in str(error) and not self._is_mending
+            if not is_wrong or self.mend is None:
+                raise
+            self._is_mending = True
+            try:
+                moved = self.mend(self)
+            finally:
+                self._is_mending = False
+            if moved:
+                raise Mended("somebody has changed the type of a key of the crawl") from None
+            raise
 
     @property
     def shards(self) -> int:
@@ -59,40 +82,43 @@ class Scripts:
         text, digest = _script(name)
         keys = (self.prefixes[shard],) if keys is None else keys
         self.calls += 1
-        try:
-            return self.client.evalsha(digest, len(keys), *keys, *arguments)
-        except NoScriptError:
-            # A new Redis, or one that has started again. With the text, it keeps the script: where
-            # the keys are, which on a cluster is the only place that matters.
-            return self.client.eval(text, len(keys), *keys, *arguments)
+        with self._mending():
+            try:
+                return self.client.evalsha(digest, len(keys), *keys, *arguments)
+            except NoScriptError:
+                # A new Redis, or one that has started again. With the text, it keeps the script:
+                # where the keys are, which on a cluster is the only place that matters.
+                return self.client.eval(text, len(keys), *keys, *arguments)
 
     def ask(self, command: str, key: str, *words: Word) -> Any:
         """A command of Redis, about a key without its prefix."""
         self.calls += 1
-        return self.client.execute_command(command, self.full(key), *words)
+        with self._mending():
+            return self.client.execute_command(command, self.full(key), *words)
 
     def ask_everywhere(self, command: str, key: str, *words: Word) -> list[Any]:
         """The same of all shards."""
         answers = []
         for prefix in self.prefixes:
             self.calls += 1
-            answers.append(self.client.execute_command(command, f"{prefix}{key}", *words))
+            with self._mending():
+                answers.append(self.client.execute_command(command, _bytes(prefix + key), *words))
         return answers
 
     def at(self, host: str, key: str) -> str:
         """A key, with its prefix, in the shard of a host."""
         return f"{self.prefixes[shard_of_host(host, self.shards)]}{key}"
 
-    def full(self, key: str) -> str:
+    def full(self, key: str) -> bytes:
         """A key with its prefix, unless it has one."""
         if key.startswith("crawl:"):
-            return key
-        return f"{self.prefixes[shard_of(key, self.shards)]}{key}"
+            return _bytes(key)
+        return _bytes(self.prefixes[shard_of(key, self.shards)] + key)
 
     def ask_all(self, commands: Iterable[Command], *, as_one: bool = False) -> list[Any]:
         """Several commands in one round trip."""
         self.calls += 1
-        with self.client.pipeline(transaction=as_one) as pipeline:
+        with self._mending(), self.client.pipeline(transaction=as_one) as pipeline:
             for command, key, *words in commands:
                 pipeline.execute_command(command, self.full(key), *words)
             return list(pipeline.execute())
@@ -120,6 +146,11 @@ def scripts_of(client: Redis, crawl: str) -> Scripts:
             "another crawl by FRONTIER_CRAWL_ID; it was not touched"
         )
     return Scripts(client, crawl, int(shards) if shards and shards.isdigit() else 1)
+
+
+def _bytes(key: str) -> bytes:
+    # A host may be called in a way that is no text.
+    return key.encode("utf-8", "surrogateescape")
 
 
 @cache

@@ -7,6 +7,7 @@ the way makes a host wait longer, never shorter.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
     from crawlproject.frontier.redis.aside import Aside
     from crawlproject.frontier.redis.scripts import Scripts, Word
+
+
+# No time is further away.
+_LARGEST = 1e16
 
 
 class HostReport(NamedTuple):
@@ -311,10 +316,11 @@ def _written(seconds: float) -> str:
 
 
 def _number(text: bytes) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0
+    """One that somebody may have changed: 0 for what can't be meant."""
+    with suppress(ValueError):
+        value = float(text)
+        return value if abs(value) < _LARGEST else 0.0
+    return 0.0
 
 
 def counts_from(census: bytes, leased: int) -> Counts:

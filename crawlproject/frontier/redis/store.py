@@ -45,6 +45,11 @@ if TYPE_CHECKING:
 _OFFERS = 1000
 
 
+def number_from(text: str | None) -> int:
+    """A number that somebody may have changed in Redis: 0 for what is none."""
+    return int(text) if text and text.isdecimal() and len(text) < 16 else 0
+
+
 # Fingerprints that are known not to be there, at most.
 _ABSENT = 100_000
 
@@ -80,23 +85,31 @@ class RedisStore(Entries):
         self._notes = self._scripts.hash("notes")
         self._absence = _Absence()
         super().__init__(self._absence, json.loads(self._notes.get(ADDED_FIELDS, "[]")))
-        self._last_id = int(self._meta.get("last_id", 0))
+        self._last_id = number_from(self._meta.get("last_id"))
         self._shelf = Shelf(scripts, self.aside, self._last_id)
-        self._index = Index(scripts, int(self._meta.get("buckets", 1)))
+        self._index = Index(scripts, number_from(self._meta.get("buckets")) or 1)
         self._known_sources = {
-            int(target): [int(source) for source in sources.split(",")]
+            number_from(target): [number_from(source) for source in sources.split(",")]
             for target, sources in self._scripts.hash("sources").items()
         }
         self._has_redirects = bool(self._known_sources)
         self._redirecting = sum(map(len, self._known_sources.values()))
         # Ids by the depth at which they wait for their level, as far as they were asked for.
         self._levels: dict[int, set[int]] = {}
-        self._waiting_at = {int(key): int(n) for key, n in self._scripts.hash("levels").items()}
+        self._waiting_at = self._numbers_of("levels")
         # Answers that wait, the oldest first, and of which ids they are.
-        self._answered = {int(key): int(n) for key, n in self._scripts.hash("answered").items()}
+        self._answered = self._numbers_of("answered")
         self._numbers = sorted(self._answered)
         self._spent: dict[str, int] = {}
         self._start_batch()
+
+    def _numbers_of(self, name: str) -> dict[int, int]:
+        """A hash of numbers by numbers, without what is none."""
+        found = self._scripts.hash(name)
+        wrong = [key for key, n in found.items() if not (key.isdecimal() and n.isdecimal())]
+        for key in wrong:
+            self.aside.put(name, f"{key} {found.pop(key)}".encode(), "no number")
+        return {int(key): int(n) for key, n in found.items()}
 
     def _start_batch(self) -> None:
         self._batch = Batch(self._scripts.shards)
@@ -166,7 +179,7 @@ class RedisStore(Entries):
 
     # --- ids of entries
 
-    def _rows(self) -> Iterator[tuple[int, Row]]:
+    def rows(self) -> Iterator[tuple[int, Row]]:
         """All entries, as they are now."""
         for number, row in self._shelf.all_rows():
             entry = self._changed.get(number)
@@ -178,14 +191,14 @@ class RedisStore(Entries):
         # What has an answer in the inbox was let in, too. In this order nobody is missed.
         items = self._scripts.ask_everywhere("HKEYS", "items")
         numbers = {int(key) for keys in items for key in keys if key.isdigit()}
-        numbers |= set(self._answered_in_inbox())
+        numbers |= set(self.answered_in_inbox())
         queued = sorted(number for number in numbers if 0 < number <= self._last_id)
         self._shelf.load(queued)
         entries = [self.by_id(number) for number in queued]
         free = [one for one in entries if one.state is State.QUEUED and one.waits is Wait.NOTHING]
         return [entry.id for entry in sorted(free, key=lambda entry: entry.key)]
 
-    def _answered_in_inbox(self) -> Iterator[int]:
+    def answered_in_inbox(self) -> Iterator[int]:
         start = 0
         while any(found := self._scripts.ask_everywhere("LRANGE", "inbox", start, start + 255)):
             start += 256
@@ -213,16 +226,16 @@ class RedisStore(Entries):
 
     def found_by_links(self) -> list[int]:
         return [
-            number for number, row in self._rows() if row[1] == 0 and row[2] > 0 and row[13] is None
+            number for number, row in self.rows() if row[1] == 0 and row[2] > 0 and row[13] is None
         ]
 
     def skipped_for(self, reason: str) -> list[int]:
-        return [number for number, row in self._rows() if row[1] == 4 and row[6] == reason]
+        return [number for number, row in self.rows() if row[1] == 4 and row[6] == reason]
 
     def skipped_but_for(self, reasons: Sequence[str]) -> list[int]:
         found = [
             (row[2], row[0], number)
-            for number, row in self._rows()
+            for number, row in self.rows()
             if row[1] == 4 and row[6] not in reasons
         ]
         return [number for _, _, number in sorted(found)]
@@ -230,7 +243,7 @@ class RedisStore(Entries):
     def not_had(self, reason: str, *, failed: bool) -> list[int]:
         return [
             number
-            for number, row in self._rows()
+            for number, row in self.rows()
             if (row[1] == 4 and row[6] == reason) or (failed and row[1] == 3 and row[9] is None)
         ]
 
@@ -310,7 +323,7 @@ class RedisStore(Entries):
         return links
 
     def put_answer(self, entry: Entry, text: str) -> int:
-        number = int(self._meta.get("last_answer", 0)) + 1
+        number = number_from(self._meta.get("last_answer")) + 1
         self._meta["last_answer"] = str(number)
         self._answered[number] = entry.id
         insort(self._numbers, number)
@@ -334,7 +347,8 @@ class RedisStore(Entries):
 
     def spent_by(self, group: str) -> int:
         if group not in self._spent:
-            self._spent[group] = int(self._scripts.ask("HGET", "budgets", group) or 0)
+            found = self._scripts.ask("HGET", "budgets", group) or b"0"
+            self._spent[group] = int(found) if found.isdigit() else 0
         return self._spent[group]
 
     def keep_spent(self, groups: list[tuple[str, int]]) -> None:
@@ -345,7 +359,9 @@ class RedisStore(Entries):
     def remember(self, name: str, value: str) -> None:
         self._notes[name] = value
         self._batch.call("HSET", "notes", name, value)
-        self._batch.call("HINCRBY", "meta", "notes", 1)
+        version = f"{number_from(self._meta.get('notes')) + 1}"
+        self._meta["notes"] = version
+        self._batch.call("HSET", "meta", "notes", version)
 
     def recall(self, name: str) -> str | None:
         return self._notes.get(name)
@@ -361,7 +377,7 @@ class RedisStore(Entries):
     def within(self) -> int:
         if "spent" in self._meta:
             return int(self._meta["spent"])
-        rows = [row for _, row in self._rows()]
+        rows = [row for _, row in self.rows()]
         return sum(
             row[1] == 3 or (row[1] == 2 and row[9] is None) or (row[1] == 4 and row[6] in SPENDING)
             for row in rows
@@ -401,7 +417,7 @@ class RedisStore(Entries):
         self._write_pages()
         words = {"last_id": self._last_id, "buckets": self._index.buckets, **meta}
         batch.call("HSET", "meta", *(word for pair in words.items() for word in pair))
-        commit = int(self._meta.get("commits", 0)) + 1
+        commit = number_from(self._meta.get("commits")) + 1
         batch.run(self._scripts, term, done, commit)
         self._meta["commits"] = str(commit)
         self._new.clear()

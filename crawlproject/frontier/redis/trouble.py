@@ -55,6 +55,10 @@ _NO_REDIS = "it does not answer as a Redis does"
 _CLIENT_CERTIFICATE = "it asks for a certificate: add ?ssl_certfile=FILE&ssl_keyfile=FILE"
 
 
+class Mended(exceptions.RedisError):
+    """Something was not as it should be, and is now: what was asked may be asked again."""
+
+
 def trouble_of(error: BaseException) -> str | None:
     """What is the matter, if it may pass, or if somebody can set it right while a crawl waits.
 
@@ -64,6 +68,8 @@ def trouble_of(error: BaseException) -> str | None:
         return None
     if not isinstance(error, exceptions.RedisError | exceptions.RedisClusterException):
         return None
+    if isinstance(error, Mended):
+        return str(error)
     message = str(error).rpartition("of pipeline caused error: ")[2]
     said = _said(f"{getattr(error, 'status_code', None) or ''} {message}".strip(), message)
     if said is not None:

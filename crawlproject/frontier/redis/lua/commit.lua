@@ -7,7 +7,9 @@
 if redis.call('GET', P .. 'committer') ~= argument() then
   return 0
 end
-redis.call('HSET', P .. 'meta', 'commits', argument())
-redis.call('DEL', P .. 'redo')
+local commit = argument()
+check('hash', 'meta')
 change_all()
+redis.call('HSET', P .. 'meta', 'commits', commit)
+redis.call('DEL', P .. 'redo')
 return 1

@@ -28,6 +28,23 @@ end
 
 local NEVER = -1e15
 
+-- Commands that fail for a key of another type, before anything is done.
+local SIZES = {hash = 'HLEN', list = 'LLEN', set = 'SCARD', zset = 'ZCARD', string = 'STRLEN'}
+local function check(kind, ...)
+  for _, name in ipairs({...}) do
+    redis.call(SIZES[kind], P .. name)
+  end
+end
+
+-- A number that somebody else may have written.
+local function finite(text, otherwise)
+  local value = tonumber(text)
+  if value and value > -1e16 and value < 1e16 then
+    return value
+  end
+  return otherwise
+end
+
 -- Which bucket a fingerprint is in, as index.py has it.
 local function bucket_of(mark, buckets)
   local a, b, c, d = string.byte(mark, 1, 4)
@@ -46,9 +63,9 @@ end
 -- Put a host among those that may be asked when their time has come, or take it out.
 local function settle(host)
   local state = redis.call('HMGET', P .. 'h:' .. host, 'cap', 'out', 'ready_at')
-  local free = (tonumber(state[1]) or 1) - (tonumber(state[2]) or 0)
+  local free = finite(state[1], 1) - finite(state[2], 0)
   if free > 0 and redis.call('ZCARD', P .. 'q:' .. host) > 0 then
-    redis.call('ZADD', P .. 'ready', state[3] or NEVER, host)
+    redis.call('ZADD', P .. 'ready', written(finite(state[3], NEVER)), host)
   else
     redis.call('ZREM', P .. 'ready', host)
   end
@@ -56,7 +73,7 @@ end
 
 -- An item is its place in the queue, a space, and what a worker has to know.
 local function score_of(item)
-  return tonumber(string.match(item, '^(%-?%d+) '))
+  return finite(string.match(item, '^(%-?%d+) '))
 end
 
 -- Queue a URL again that was leased. What is no open URL any more is forgotten.
@@ -71,11 +88,9 @@ end
 -- Give slots back; the host is not asked before a time.
 local function free_slots(host, slots, ready_at)
   local key = P .. 'h:' .. host
-  -- Not '-slots': of none it would be -0, which is no integer to Redis.
-  if redis.call('HINCRBY', key, 'out', 0 - slots) < 0 then
-    redis.call('HSET', key, 'out', 0)
-  end
-  if ready_at > (tonumber(redis.call('HGET', key, 'ready_at')) or NEVER) then
+  local out = finite(redis.call('HGET', key, 'out'), 0) - slots
+  redis.call('HSET', key, 'out', string.format('%d', math.max(0, out)))
+  if ready_at > finite(redis.call('HGET', key, 'ready_at'), NEVER) then
     redis.call('HSET', key, 'ready_at', written(ready_at))
   end
 end
@@ -88,8 +103,8 @@ local function end_session(worker, ended_at)
   end
   local slots = redis.call('HGETALL', P .. 's:' .. worker)
   for i = 1, #slots, 2 do
-    local delay = tonumber(redis.call('HGET', P .. 'h:' .. slots[i], 'delay')) or 0
-    free_slots(slots[i], tonumber(slots[i + 1]) or 0, ended_at + delay)
+    local delay = finite(redis.call('HGET', P .. 'h:' .. slots[i], 'delay'), 0)
+    free_slots(slots[i], finite(slots[i + 1], 0), ended_at + delay)
   end
   redis.call('DEL', P .. 'l:' .. worker, P .. 's:' .. worker)
   redis.call('ZREM', P .. 'workers', worker)
@@ -150,8 +165,51 @@ local function withdraw(id, host)
   hosts[host] = true
 end
 
+-- All of it, or nothing: a key of another type is found before anything is changed.
+local KINDS = {S = 'set', H = 'hash', Z = 'zset', R = 'list', L = 'list'}
+local function check_all()
+  check('hash', 'items', 'tries')
+  check('zset', 'due', 'ready')
+  check('set', 'hosts')
+  check('list', 'inbox')
+  local checked = {}
+  local function check_once(kind, key)
+    if not checked[key] then
+      check(kind, key)
+      checked[key] = true
+    end
+  end
+  while place < #ARGV do
+    local length = number()
+    local command, key = ARGV[place + 1], ARGV[place + 2]
+    if command == 'offer' then
+      for _, words in ipairs(cjson.decode(key)) do
+        check_once('zset', 'q:' .. words[3])
+        check_once('hash', 'h:' .. words[3])
+      end
+    elseif command == 'index' then
+      local marks = ARGV[place + 3]
+      for i = 1, #marks, 12 do
+        check_once('hash', 'x:' .. bucket_of(string.sub(marks, i, i + 7), tonumber(key)))
+      end
+    elseif command == 'withdraw' then
+      check_once('zset', 'q:' .. ARGV[place + 3])
+      check_once('hash', 'h:' .. ARGV[place + 3])
+    elseif command == 'SET' then
+      check_once('string', key)
+    elseif command ~= 'DEL' then
+      check_once(KINDS[string.sub(command, 1, 1)], key)
+    end
+    place = place + length
+  end
+end
+
 local function change_all()
-  redis.call('LTRIM', P .. 'inbox', number(), -1)
+  local done = number()
+  local start = place
+  check_all()
+  place = start
+  redis.call('LTRIM', P .. 'inbox', done, -1)
   while place < #ARGV do
     local length = number()
     local command = ARGV[place + 1]

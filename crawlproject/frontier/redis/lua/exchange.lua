@@ -28,6 +28,12 @@ local wanted = number()
 local ahead = number()
 local asks_robots = argument() == '1'
 
+local own, kept_hosts = P .. 'l:' .. worker, P .. 's:' .. worker
+check('hash', 'meta', 'items', 'tries', 'due_at', 'l:' .. worker, 's:' .. worker)
+check('zset', 'workers', 'hungry', 'due', 'ready')
+check('list', 'inbox')
+check('string', 'committer', 'n:' .. worker)
+
 if birth == '' then
   redis.call('SETNX', P .. 'birth', worker .. ' ' .. written(now))
 elseif redis.call('GET', P .. 'birth') ~= birth then
@@ -52,16 +58,21 @@ if is_new then
 end
 local is_lost = not is_new and not redis.call('ZSCORE', P .. 'workers', worker)
 redis.call('ZADD', P .. 'workers', written(now + lasts), worker)
-if may_commit and redis.call('EXISTS', P .. 'committer') == 0 then
+local committer = redis.call('GET', P .. 'committer') or ''
+local holder = string.match(committer, '^(.+) %d+$')
+-- There is none, or what is there names nobody who works.
+local is_free = not holder or not redis.call('ZSCORE', P .. 'workers', holder)
+if may_commit and is_free then
   -- Each time that somebody becomes it, it is another one.
-  local term = redis.call('HINCRBY', P .. 'meta', 'term', 1)
+  local term = string.format('%d', finite(redis.call('HGET', P .. 'meta', 'term'), 0) + 1)
+  redis.call('HSET', P .. 'meta', 'term', term)
   redis.call('SET', P .. 'committer', worker .. ' ' .. term)
 end
 
 -- A message that came before, and whose answer was lost, is told again.
 local heard = P .. 'n:' .. worker
 local first = number()
-local known = tonumber(redis.call('GET', heard)) or 0
+local known = finite(redis.call('GET', heard), 0)
 local messages = number()
 for i = first, first + messages - 1 do
   local message = argument()
@@ -74,7 +85,6 @@ if messages > 0 then
 end
 
 -- An answer counts as long as there is none: whoever was given the URL meanwhile.
-local own = P .. 'l:' .. worker
 for _ = 1, number() do
   local id, answer = argument(), argument()
   local host = redis.call('HGET', own, id)
@@ -92,6 +102,7 @@ for _ = 1, number() do
   local id, wait, learned = argument(), number(), argument()
   local host = redis.call('HGET', own, id)
   if host then
+    check('zset', 'q:' .. host)
     redis.call('HDEL', own, id)
     redis.call('HSET', P .. 'tries', id, learned)
     if wait > 0 then
@@ -149,6 +160,7 @@ local grants = {}
 
 -- URLs of a host for this worker, which has slots there.
 local function grant(host, slots, most)
+  check('hash', 'h:' .. host, 'robots:' .. host)
   local taken = {}
   if most > 0 then
     local popped = redis.call('ZPOPMIN', P .. 'q:' .. host, most)
@@ -173,7 +185,6 @@ local function grant(host, slots, most)
   return #taken / 3
 end
 
-local kept_hosts = P .. 's:' .. worker
 local told = {}
 local surplus = 0
 if is_shared then
@@ -192,27 +203,28 @@ for _ = 1, number() do
   local is_idle, urls, slots = argument() == '1', number(), number()
   local granted = #grants
   local key = P .. 'h:' .. host
-  local before = tonumber(redis.call('HGET', kept_hosts, host)) or 0
+  local before = finite(redis.call('HGET', kept_hosts, host), 0)
   -- A session that was lost has none.
   kept = math.min(kept, before)
-  local asked_for = tonumber(redis.call('HGET', key, 'insisted')) or 0
+  local asked_for = finite(redis.call('HGET', key, 'insisted'), 0)
   local is_slower = asked_for > insisted
   insisted = math.max(insisted, asked_for)
   redis.call(
     'HSET', key, 'delay', delay, 'cap', cap, 'insisted', tostring(insisted),
     'throttled', throttled, 'failures', failures
   )
-  redis.call('HINCRBY', key, 'requests', requests)
+  requests = requests + finite(redis.call('HGET', key, 'requests'), 0)
+  redis.call('HSET', key, 'requests', string.format('%d', requests))
   local ready_at = ready_in == '' and NEVER or now + tonumber(ready_in)
   free_slots(host, before - kept, ready_at)
-  local out = tonumber(redis.call('HGET', key, 'out')) or 0
+  local out = finite(redis.call('HGET', key, 'out'), 0)
   if is_shared then
     -- What is more than its share, the worker gives back when its requests have ended.
     slots = math.min(slots, share(cap) - kept)
   end
   local more = math.max(0, math.min(slots, cap - out))
   kept = kept + more
-  redis.call('HINCRBY', key, 'out', more)
+  redis.call('HSET', key, 'out', string.format('%d', out + more))
   local has_urls = false
   if urls > 0 and kept > 0 then
     if surplus > 0 and is_idle then
@@ -232,7 +244,7 @@ for _ = 1, number() do
   end
   if kept > 0 and #grants == granted then
     -- Another worker has learned that the host needs time.
-    local known = tonumber(redis.call('HGET', key, 'ready_at')) or NEVER
+    local known = finite(redis.call('HGET', key, 'ready_at'), NEVER)
     if is_slower or known > math.max(ready_at, now) then
       grant(host, kept, 0)
     end
@@ -255,7 +267,7 @@ if is_unsure then
   for i = 1, #slots, 2 do
     if not told[slots[i]] then
       redis.call('HDEL', kept_hosts, slots[i])
-      free_slots(slots[i], tonumber(slots[i + 1]) or 0, NEVER)
+      free_slots(slots[i], finite(slots[i + 1], 0), NEVER)
       settle(slots[i])
     end
   end
@@ -285,9 +297,8 @@ if wanted > 0 then
     local host = pair[2]
     local key = P .. 'h:' .. host
     local state = redis.call('HMGET', key, 'cap', 'out', 'delay')
-    local cap, out = tonumber(state[1]) or 1, tonumber(state[2]) or 0
-    local delay = tonumber(state[3]) or 0
-    local mine = tonumber(redis.call('HGET', kept_hosts, host)) or 0
+    local cap, out, delay = finite(state[1], 1), finite(state[2], 0), finite(state[3], 0)
+    local mine = finite(redis.call('HGET', kept_hosts, host), 0)
     local slots = math.min(cap - out, wanted)
     if is_shared then
       slots = math.min(slots, math.max(0, share(cap) - mine))
@@ -302,7 +313,7 @@ if wanted > 0 then
         urls = math.min(urls, math.max(1, math.ceil(ahead / delay)))
       end
       wanted = wanted - grant(host, mine + slots, urls)
-      redis.call('HINCRBY', key, 'out', slots)
+      redis.call('HSET', key, 'out', string.format('%d', out + slots))
       redis.call('HSET', kept_hosts, host, mine + slots)
       settle(host)
     end
