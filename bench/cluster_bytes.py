@@ -14,7 +14,6 @@ from bench.workload import Workload
 from crawlproject.frontier.base import Candidate
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.scripts import Scripts
 from crawlproject.urls.canonical import host_of
 
@@ -45,7 +44,7 @@ def _grown(client: Any, urls: int, reason: str | None) -> int:
     """Bytes by which the memory grows with so many URLs, skipped for a reason or queued."""
     client.flushall()
     frontier = RedisFrontier(
-        Scripts(client, prefix_of("bytes")),
+        Scripts(client, "bytes"),
         "bench",
         host_of=host_of,
         limits=lambda host: HostLimits(),

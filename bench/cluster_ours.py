@@ -20,7 +20,6 @@ from bench.measure import PROJECT, CrawlFailed, environment, ratio
 from bench.site import ALONE
 from crawlproject.frontier.database import connect_to_memory
 from crawlproject.frontier.reading import Reader
-from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.mirror import Mirror
 from crawlproject.frontier.redis.scripts import Scripts
 from crawlproject.urls.canonical import host_of
@@ -239,7 +238,7 @@ def _cpu_of(process: int) -> float | None:
 
 def _pages(url: str) -> Pages:
     database = connect_to_memory()
-    Mirror(Scripts(Redis.from_url(url), prefix_of(_CRAWL_ID)), database, host_of).copy()
+    Mirror(Scripts(Redis.from_url(url), _CRAWL_ID), database, host_of).copy()
     return {
         record["url"]: (record["status_code"], frozenset(record["links"]))
         for _, record in Reader(database).pages()

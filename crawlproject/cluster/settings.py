@@ -1,8 +1,8 @@
-"""How the settings of a supervisor and of its workers differ from those of a crawl."""
+"""How a supervisor and its workers differ from a crawl: in their settings, and at the start."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.misc import load_object
 
@@ -10,9 +10,10 @@ from crawlproject import settings as ours
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
+    from scrapy import Spider
     from scrapy.settings import BaseSettings
 
 _BODIES = "bodies"
@@ -24,6 +25,16 @@ _EXCHANGED = {
     "crawlproject.exports.feeds.Feeds": "crawlproject.cluster.outputs.ClusterFeeds",
 }
 _ADDED = {"crawlproject.cluster.showing.NowAndThen": 210}
+
+
+def without_start(spider: type[Spider]) -> type[Spider]:
+    """The same spider, which begins nothing: workers do."""
+    return type(spider.__name__, (spider,), {"start": _nothing, "__module__": spider.__module__})
+
+
+async def _nothing(spider: Spider) -> AsyncIterator[Any]:
+    return
+    yield  # an asynchronous generator is what Scrapy expects
 
 
 def share_bodies(settings: BaseSettings, folder: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,9 +20,9 @@ from crawlproject.frontier.redis.mirror import Mirror
 from crawlproject.frontier.redis.session import census_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from crawlproject.frontier.base import Candidate, Facts, Skip
+    from crawlproject.frontier.base import Facts, Skip
     from crawlproject.frontier.redis.scripts import Scripts
 
 
@@ -114,32 +113,3 @@ class Whole:
 
     def fail(self, problem: str) -> None:
         self.failure = problem
-
-    # --- what the spider tells a frontier when it starts: workers do that
-
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
-        yield
-
-    def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> int:
-        return 0
-
-    def rejudge(
-        self, judge: Callable[[str], str | None], lasting: Sequence[str] = ()
-    ) -> tuple[int, int]:
-        return 0, 0
-
-    def retry(self, *, failed: bool) -> int:
-        return 0
-
-    def remember(self, name: str, value: str) -> None:
-        pass
-
-    def recall(self, name: str) -> str | None:
-        return None
-
-    def exhausted(self) -> bool:
-        return False
-
-    def commit(self) -> None:
-        pass

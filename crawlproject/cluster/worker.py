@@ -15,7 +15,7 @@ import threading
 def _follow_supervisor() -> None:
     while os.read(0, 4096):
         pass
-    os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ PAUSE = 1.0
 
 # How ``scrapy crawl`` says what was wrong with its arguments or with its end.
 _COMPLAINT = "scrapy crawl: error: "
-BAD_ARGUMENTS = 2
+_SEED = "the seed "
+_FAILED, BAD_ARGUMENTS = 1, 2
 
 # Why a crawl has ended, besides Scrapy's words.
 NO_WORKERS = "no worker is left"
@@ -85,7 +86,8 @@ class Workers:
     def stop(self) -> None:
         """Let all of them end in peace: what is in flight is finished, the rest is handed back."""
         self.is_stopping = True
-        self._signal(signal.SIGINT)
+        # Not SIGINT: who has just begun to import would show where it was.
+        self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
         """End all of them at once."""
@@ -127,6 +129,9 @@ class Workers:
                 elif text:
                     self.hear(f"[{number}] {text}")
         status = process.wait()
+        if status == _FAILED and complaints and all(text.startswith(_SEED) for text in complaints):
+            # It has done its work. Whether any seed could be had, nobody knows alone.
+            status, complaints = 0, []
         assert process.stdin is not None
         process.stdin.close()
         self._alive.pop(number, None)

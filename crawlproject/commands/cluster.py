@@ -9,10 +9,10 @@ import os
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from crawlproject.cluster import Fleet, fleet_of, use_fleet
-from crawlproject.cluster.settings import share_bodies, supervise, worker_options
+from crawlproject.cluster.settings import share_bodies, supervise, without_start, worker_options
 from crawlproject.cluster.workers import NO_WORKERS, Workers
 from crawlproject.commands import crawl
 from crawlproject.commands.crawl import STDOUT, complain, cut_short
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import argparse
 
     from scrapy.crawler import Crawler
+
+    from crawlproject.cluster.whole import Whole
 
 # More processes than that are a mistake.
 _MOST = 256
@@ -101,6 +103,7 @@ class Command(crawl.Command):
         folder = jobdir or stack.enter_context(tempfile.TemporaryDirectory(prefix="crawl-"))
         share_bodies(settings, Path(folder))
         supervise(settings, url)
+        crawler.spidercls = without_start(crawler.spidercls)
         client = connect(settings)
         stack.callback(client.close)
         # Workers say what is not ideal; here, what is not possible.
@@ -113,13 +116,23 @@ class Command(crawl.Command):
     def exit_status(self, crawler: Crawler, bootstrap_failed: bool) -> int:
         if crawler._stats is not None and crawler.stats.get_value("finish_reason") is None:
             fleet_of(crawler).workers.kill()
-            has_begun = frontier_of(crawler).counts().done > 0
-            return cut_short(has_begun, fleet_of(crawler).place)
+            return cut_short(_has_begun(crawler), fleet_of(crawler).place)
         status = super().exit_status(crawler, bootstrap_failed)
         if not status and crawler.stats.get_value("finish_reason") == NO_WORKERS:
             complain("all workers have died: the lines above say how", self.name)
             return 1
         return status
+
+
+def _has_begun(crawler: Crawler) -> bool:
+    """Whether a worker has asked for anything."""
+    from redis.exceptions import RedisError
+
+    try:
+        look = cast("Whole", frontier_of(crawler)).look()
+    except (LookupError, RedisError):
+        return False
+    return bool(look.pages or look.counts.leased)
 
 
 def processes(given: str | None) -> int:

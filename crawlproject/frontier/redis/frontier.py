@@ -120,6 +120,7 @@ class RedisFrontier(Turns):
         self._waits_for_seeds = waits_for_seeds
         # Whether what is in Redis stays there when the crawl is complete.
         self._is_kept = is_kept
+        self._is_closed = False
         # Until when it is sure that the session lasts.
         self._sure_until = float("-inf")
         self._reply = patiently(self._exchange)
@@ -501,6 +502,9 @@ class RedisFrontier(Turns):
                 # Of a host that was given back nobody has to wait.
                 self.desk.waive()
                 self._settle()
+        # From now on nothing is told: that would be a new session, which nobody ends.
+        self._is_closed = True
+        with suppress(RedisError, Gone):
             left = self.session.leave(self._now)
             if not left and not self._is_kept and self._reply.is_complete:
                 forget(self._scripts)
@@ -520,8 +524,9 @@ class RedisFrontier(Turns):
 
     @guarded(None)
     def _read_now(self) -> Reader:
-        self._settle()
-        self._wait_for_committer()
+        if not self._is_closed:
+            self._settle()
+            self._wait_for_committer()
         return patiently(self._read)
 
     def _read(self) -> Reader:
