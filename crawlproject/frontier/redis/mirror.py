@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from crawlproject.frontier.redis.scripts import Scripts
 
 _HASH_BYTES = 32
+# What is larger was not written by us.
+_LARGEST, _DIGITS = 1e16, 16
 # Hashes, or members of a list, that are read at once.
 _AT_ONCE = 16
 _INSERT_URL = f"INSERT OR REPLACE INTO urls VALUES ({', '.join('?' * 21)})"  # noqa: S608
@@ -53,7 +55,7 @@ class Mirror:
 
     def _last_id(self) -> int:
         value = self._scripts.ask("HGET", "meta", "last_id")
-        return int(value) if value is not None and value.isdigit() else 0
+        return int(value) if value is not None and _is_number(value) else 0
 
     def _copy_pages(self, last_id: int) -> None:
         for number in range(0, last_id // PAGES_A_KEY + 1, _AT_ONCE):
@@ -75,7 +77,7 @@ class Mirror:
                     (int(key), value[:_HASH_BYTES], value[_HASH_BYTES:] or None)
                     for some in found[2 * _AT_ONCE :]
                     for key, value in some.items()
-                    if key.isdigit() and len(value) >= _HASH_BYTES
+                    if _is_number(key) and len(value) >= _HASH_BYTES
                 ],
             )
 
@@ -83,6 +85,8 @@ class Mirror:
         try:
             record, stored = _texts(unpacked(value))
             number = int(key)
+            if not _is_number(key):
+                raise Malformed("no number of a URL")
         except ValueError as error:
             self._aside.put("pages", value, str(error))
             return
@@ -127,7 +131,8 @@ class Mirror:
     def _copy_host(self, name: str, state: dict[bytes, bytes]) -> None:
         def number(key: bytes) -> float:
             with suppress(ValueError):
-                return float(state.get(key, 0))
+                value = float(state.get(key, 0))
+                return value if abs(value) < _LARGEST else 0.0
             return 0.0
 
         ready_at = number(b"ready_at")
@@ -206,18 +211,29 @@ class Mirror:
     def _copy_rest(self) -> None:
         answered = self._scripts.ask("HGETALL", "answered")
         for number, value in self._scripts.ask("HGETALL", "answers").items():
-            with suppress(Malformed, ValueError, KeyError):
+            if not _is_number(number) or not _is_number(answered.get(number, b"")):
+                continue
+            with suppress(Malformed):
                 self._database.execute(
                     "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)",
                     (int(number), int(answered[number]), str(unpacked(value))),
                 )
         self._database.executemany(
             "INSERT OR REPLACE INTO budgets VALUES (?, ?)",
-            [(name, int(n)) for name, n in self._scripts.hash("budgets").items() if n.isdigit()],
+            [
+                (name, int(n))
+                for name, n in self._scripts.hash("budgets").items()
+                if _is_number(n.encode())
+            ],
         )
         self._database.executemany(
             "INSERT OR REPLACE INTO notes VALUES (?, ?)", self._scripts.hash("notes").items()
         )
+
+
+def _is_number(text: bytes) -> bool:
+    """One that a database has room for."""
+    return text.isdigit() and len(text) < _DIGITS
 
 
 def _texts(value: Any) -> tuple[str, str | None]:
