@@ -30,8 +30,7 @@ _HASH_BYTES = 32
 # Hashes, or members of a list, that are read at once.
 _AT_ONCE = 16
 INSERT_URL = f"INSERT OR REPLACE INTO urls VALUES ({', '.join('?' * 21)})"  # noqa: S608
-
-
+# What is larger was not written by us.
 _LARGEST = 1e15
 
 
@@ -69,7 +68,7 @@ class Mirror:
 
     def _last_id(self) -> int:
         value = self._scripts.ask("HGET", "meta", "last_id")
-        return int(value) if value is not None and value.isdigit() else 0
+        return int(value) if value is not None and _is_number(value) else 0
 
     def _copy_pages(self, last_id: int) -> None:
         for number in range(0, last_id // PAGES_A_KEY + 1, _AT_ONCE):
@@ -268,7 +267,9 @@ class Mirror:
     def _copy_rest(self) -> None:
         answered = self._scripts.ask("HGETALL", "answered")
         for number, value in self._scripts.ask("HGETALL", "answers").items():
-            with suppress(Malformed, ValueError, KeyError):
+            if not _is_number(number) or not _is_number(answered.get(number, b"")):
+                continue
+            with suppress(Malformed):
                 self._database.execute(
                     "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)",
                     (int(number), int(answered[number]), str(unpacked(value))),
@@ -284,6 +285,7 @@ class Mirror:
         self._database.executemany(
             "INSERT OR REPLACE INTO notes VALUES (?, ?)", self._scripts.hash("notes").items()
         )
+
 
 
 def _texts(value: Any) -> tuple[str, str | None]:

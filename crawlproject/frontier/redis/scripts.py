@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from hashlib import sha1
 from importlib.resources import files
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import NoScriptError, ResponseError
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from redis import Redis
 
 Word = bytes | str | int | float
+# Times in a row that a key of a wrong type is not there any more when it is looked for.
+_IN_VAIN = 8
 # A command of Redis, the key without its prefix, and the rest.
 Command = tuple[Any, ...]
 
@@ -46,7 +49,9 @@ class Scripts:
         self.calls = 0
         # Moves keys of a wrong type aside, and says how many.
         self.mend: Callable[[Scripts], int] | None = None
-        self._is_mending = False
+        # Threads that do so now, and how often there was nothing to move.
+        self._mending_in: set[int] = set()
+        self._in_vain = 0
 
     @contextmanager
     def _mending(self) -> Iterator[None]:
@@ -54,17 +59,20 @@ class Scripts:
         try:
             yield
         except ResponseError as error:
-            is_wrong = "WRONGTYPE" in str(error) and not self._is_mending
+            thread = get_ident()
+            is_wrong = "WRONGTYPE" in str(error) and thread not in self._mending_in
             if not is_wrong or self.mend is None:
                 raise
-            self._is_mending = True
+            self._mending_in.add(thread)
             try:
                 moved = self.mend(self)
             finally:
-                self._is_mending = False
-            if moved:
-                raise Mended("somebody has changed the type of a key of the crawl") from None
-            raise
+                self._mending_in.discard(thread)
+            # Another worker may have been faster, but not again and again: that is our mistake.
+            self._in_vain = 0 if moved else self._in_vain + 1
+            if self._in_vain > _IN_VAIN:
+                raise
+            raise Mended("somebody has changed the type of a key of the crawl") from None
 
     @property
     def shards(self) -> int:
