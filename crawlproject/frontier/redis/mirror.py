@@ -68,7 +68,7 @@ class Mirror:
 
     def _last_id(self) -> int:
         value = self._scripts.ask("HGET", "meta", "last_id")
-        return int(value) if value is not None and _is_number(value) else 0
+        return int(value) if value is not None and is_id(value) else 0
 
     def _copy_pages(self, last_id: int) -> None:
         for number in range(0, last_id // PAGES_A_KEY + 1, _AT_ONCE):
@@ -267,7 +267,7 @@ class Mirror:
     def _copy_rest(self) -> None:
         answered = self._scripts.ask("HGETALL", "answered")
         for number, value in self._scripts.ask("HGETALL", "answers").items():
-            if not _is_number(number) or not _is_number(answered.get(number, b"")):
+            if not is_id(number) or not is_id(answered.get(number, b"")):
                 continue
             with suppress(Malformed):
                 self._database.execute(
@@ -285,7 +285,6 @@ class Mirror:
         self._database.executemany(
             "INSERT OR REPLACE INTO notes VALUES (?, ?)", self._scripts.hash("notes").items()
         )
-
 
 
 def _texts(value: Any) -> tuple[str, str | None]:
