@@ -193,10 +193,10 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool, complain: Callable[[s
     if "finish_reason" not in stats:
         return cut_short(bool(stats.get("downloader/request_count")), crawler.settings["JOBDIR"])
     if problem := _storage_problem(crawler):
-        goes_on = (
-            "; the same command goes on from what is there" if crawler.settings["JOBDIR"] else ""
-        )
-        complain(f"the crawl directory can't be used: {problem}. No output was written{goes_on}")
+        is_kept = crawler.settings["JOBDIR"] or crawler.settings["REDIS_URL"]
+        goes_on = "; the same command goes on from what is there" if is_kept else ""
+        place = frontier_of(crawler).place
+        complain(f"{place} can't be used: {problem}. No output was written{goes_on}")
         return 1
     if stats["finish_reason"] == NO_BROWSER:
         complain("the browser can't be started: the line above says why. Nothing is lost")

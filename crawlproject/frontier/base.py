@@ -194,6 +194,8 @@ class Counts:
 
 
 class Frontier(Protocol):
+    # Where the crawl is kept, in words.
+    place: str
     # Why nothing more can be kept: then nothing is given out any more.
     failure: str | None
     # The crawl directory, which may be a temporary one; None: there is none.

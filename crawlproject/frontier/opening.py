@@ -98,7 +98,9 @@ def _open_shared(crawler: Crawler) -> Frontier:
             **_rules(crawler),
         )
     except (BadInput, OSError) as error:
-        return _dead(crawler, str(error))
+        dead = _dead(crawler, str(error))
+        dead.place = "the shared crawl"
+        return dead
 
 
 def _open_temporary(crawler: Crawler) -> Frontier:

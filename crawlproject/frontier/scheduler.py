@@ -326,7 +326,8 @@ class FrontierScheduler(BaseScheduler):
             return
         self._is_stopping = True
         if self._frontier.failure is not None:
-            logger.error("The crawl directory can't be used: %s", self._frontier.failure)
+            place = self._frontier.place.capitalize()
+            logger.error("%s can't be used: %s", place, self._frontier.failure)
             stop(self._crawler, "crawl directory")
         elif self._frontier.stop_reason is not None:
             logger.info("The whole crawl is to end: %s", self._frontier.stop_reason)

@@ -59,6 +59,7 @@ class SqliteFrontier(Turns, Judging):
     of pages a URL belongs to that have a budget of their own.
     """
 
+    place = "the crawl directory"
     _store: Store
 
     def __init__(

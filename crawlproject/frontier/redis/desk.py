@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from crawlproject.frontier.hosts import HostGate
 from crawlproject.frontier.redis import messages
-from crawlproject.frontier.redis.session import HostReport, Report
+from crawlproject.frontier.redis.session import HostReport, Report, learned_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -206,6 +206,8 @@ class Desk:
         self.gate.allow(grant.host, grant.slots)
         # Also for what is here already.
         self.gate.hold(grant.host, now + grant.ready_in)
+        if not grant.slots:
+            self._give_up(grant.host, now)
         for number, item in grant.items.items():
             if number in known:
                 continue
@@ -213,6 +215,15 @@ class Desk:
             self._items[number] = key, grant.host, item
             self._queued[grant.host] += 1
             self.gate.push(host, key)
+
+    def _give_up(self, host: str, now: float) -> None:
+        """Others have all turns at a host: what is queued here goes back."""
+        for number, (_, name, item) in list(self._items.items()):
+            if name == host:
+                del self._items[number]
+                learned = learned_text(item.fetch_url, item.attempts, item.bounces, item.request)
+                self._released.append((host, number, now, learned))
+        self._queued[host] = 0
 
     def _hosts(self, now: float, wanted: int) -> list[HostReport]:
         names = {*self._dirty, *self._slots}
@@ -231,8 +242,11 @@ class Desk:
             if more and self._ahead and not host.delay:
                 claims = max(0, min(more, self._limits(name).concurrency) - slots)
             # What was more than its share goes back when its requests have ended.
-            kept = max(min(slots, host.limits.concurrency), host.in_flight) if slots else 0
+            in_flight = host.in_flight if name in self._slots else 0
+            kept = max(min(slots, host.limits.concurrency), in_flight)
             reports.append(self._report_of(host, kept, now, is_idle, more, claims))
+            if not (slots or in_flight):
+                self._slots.pop(name, None)
             if is_idle:
                 self._handed_back.add(name)
                 self.gate.allow(name, 0)

@@ -64,6 +64,8 @@ _LONG = 60.0
 class RedisFrontier(Turns):
     """``options`` are those of the committer: what decides about URLs."""
 
+    place = "the shared crawl"
+
     def __init__(
         self,
         scripts: Scripts,

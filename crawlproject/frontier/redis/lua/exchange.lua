@@ -226,6 +226,12 @@ for _ = 1, number() do
   kept = kept + more
   redis.call('HSET', key, 'out', string.format('%d', out + more))
   local has_urls = false
+  -- It got slower since slots were given out: who comes first gives up what is too much.
+  local over = math.min(kept, out + more - cap)
+  if over > 0 then
+    grant(host, kept - over, 0)
+    urls = 0
+  end
   if urls > 0 and kept > 0 then
     if surplus > 0 and is_idle then
       surplus = surplus - 1
