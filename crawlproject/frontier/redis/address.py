@@ -37,7 +37,15 @@ _FIXED: dict[str, Any] = {"decode_responses": False, "encoding": "utf-8", "proto
 
 def is_shared(settings: BaseSettings) -> bool:
     """Whether the crawl is one of several workers."""
-    return settings.get("REDIS_URL") is not None
+    params = settings.get("REDIS_PARAMS")
+    told = params if isinstance(params, dict) else {}
+    return any(
+        value is not None
+        for value in (
+            *(settings.get("REDIS_URL"), settings.get("REDIS_HOST")),
+            *(told.get("url"), told.get("host")),
+        )
+    )
 
 
 def is_address(text: str) -> bool:
@@ -55,7 +63,7 @@ def checked_settings(settings: BaseSettings) -> BaseSettings:
     """What scrapy-redis is to read. Raises BadArgument."""
     params = _params(settings)
     checked: dict[str, Any] = {"REDIS_PARAMS": params}
-    if is_shared(settings):
+    if settings.get("REDIS_URL") is not None:
         checked["REDIS_URL"] = _url("REDIS_URL", settings["REDIS_URL"])
     elif "url" in params:
         params["url"] = _url("REDIS_PARAMS: url", params["url"])

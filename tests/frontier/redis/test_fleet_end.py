@@ -1,0 +1,82 @@
+"""The end of a shared crawl: for all workers, and what is left of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from redis import Redis
+
+from tests.fleet import Fleet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
+
+MESH = {"kind": "mesh", "pages": 60, "links": 5, "seed": 5}
+SPEC = {"generated": MESH, "random_delay": [0, 0.02]}
+FOREVER = {"generated": {**MESH, "pages": 9_000}, "random_delay": [0.02, 0.05]}
+
+
+def test_the_last_worker_removes_a_finished_crawl_and_all_outputs_are_whole(
+    site: SiteFactory, tmp_path: Path, redis_url: str
+) -> None:
+    server = site(SPEC)
+    options = ("-a", f"seed={server.url()}", "-s", "SCHEDULER_PERSIST=False")
+    with Fleet(tmp_path, redis_url, *options) as fleet:
+        fleet.start(3)
+        assert fleet.finish() == [0, 0, 0], fleet.errors()
+    (text,) = fleet.outputs()
+    assert len(json.loads(text)["pages"]) == len(set(server.paths()))
+    # How far a worker's messages were heard is kept for a day.
+    left = Redis.from_url(redis_url).keys("*")
+    assert [key for key in left if b":n:" not in bytes(key)] == []
+
+
+def test_one_that_is_not_finished_is_kept(
+    site: SiteFactory, tmp_path: Path, redis_url: str
+) -> None:
+    server = site(SPEC)
+    options = ("-a", f"seed={server.url()}", "-s", "SCHEDULER_PERSIST=False")
+    with Fleet(tmp_path, redis_url, *options, "-s", "CLOSESPIDER_PAGECOUNT=10") as fleet:
+        fleet.start()
+        fleet.finish()
+    assert Redis.from_url(redis_url).exists("crawl:{fleet}:meta")
+    with Fleet(tmp_path, redis_url, *options) as fleet:
+        fleet.start()
+        assert fleet.finish() == [0], fleet.errors()
+    (text,) = fleet.outputs()
+    assert len(json.loads(text)["pages"]) == len(set(server.paths()))
+    assert len(server.paths()) == len(set(server.paths()))
+
+
+def test_a_time_limit_is_that_of_the_whole_crawl(
+    site: SiteFactory, tmp_path: Path, redis_url: str
+) -> None:
+    server = site(FOREVER)
+    with Fleet(tmp_path, redis_url, "-a", f"seed={server.url()}") as fleet:
+        # Who joins has no limit of its own.
+        fleet.start(1, "-a", "timeout=4")
+        fleet.until(lambda: len(server.paths()) > 3)
+        fleet.start(1)
+        fleet.finish()
+    assert "Traceback" not in fleet.errors()
+    assert len(fleet.outputs()) == 2
+
+
+def test_a_worker_with_another_scope_is_refused_while_others_are_at_it(
+    site: SiteFactory, tmp_path: Path, redis_url: str
+) -> None:
+    server = site(FOREVER)
+    with Fleet(tmp_path, redis_url, "-a", f"seed={server.url()}") as fleet:
+        fleet.start()
+        fleet.until(lambda: len(server.paths()) > 3)
+        (other,) = fleet.start(1, "-a", "depth=2")
+        assert other.finish() != 0
+        assert "other workers are at it with other seeds or another scope (DEPTH_LIMIT)" in (
+            other.errors()
+        )
