@@ -17,7 +17,7 @@ from crawlproject.frontier.database import connect, connect_to_memory
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redis.ending import bury, end_all
 from crawlproject.frontier.redis.mirror import Mirror
-from crawlproject.frontier.redis.session import census_from
+from crawlproject.frontier.redis.wire import census_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -78,7 +78,10 @@ def test_a_site_without_pages_is_refused() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["crawll"], "'crawll' is not one of crawl, links, frontier, polite, duplicates, cluster\n"),
+        (
+            ["crawll"],
+            "'crawll' is not one of crawl, links, frontier, polite, duplicates, cluster\n",
+        ),
         (["crawl", "--pages", "0"], "--pages: '0' is no whole number from 1 on\n"),
         (["--repeat", "x"], "--repeat: 'x' is no whole number from 1 on\n"),
         (["--server", "apache"], "invalid choice: 'apache'"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.redis.connection import address_of
 from crawlproject.frontier.redis.scripts import Scripts, scripts_of
-from crawlproject.frontier.redis.session import counts_from
+from crawlproject.frontier.redis.wire import counts_from
 
 if TYPE_CHECKING:
     from redis import Redis

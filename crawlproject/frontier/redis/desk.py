@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 
 from crawlproject.frontier.hosts import HostGate
 from crawlproject.frontier.redis import messages
-from crawlproject.frontier.redis.session import HostReport, Report, learned_text
+from crawlproject.frontier.redis.session import HostReport, Report
+from crawlproject.frontier.redis.wire import learned_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlproject.frontier.base import Robots
     from crawlproject.frontier.hosts import Host, HostLimits, Key
-    from crawlproject.frontier.redis.session import Grant, Item, Reply
+    from crawlproject.frontier.redis.session import Grant, Reply
+    from crawlproject.frontier.redis.wire import Item
 
 # Seconds that a turn at a host is kept for who has asked for it.
 _CLAIM = 5.0

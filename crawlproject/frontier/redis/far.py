@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawlproject.frontier.entry import Wait
 from crawlproject.frontier.questions import Questions
-from crawlproject.frontier.redis.session import counts_from
+from crawlproject.frontier.redis.wire import counts_from
 
 if TYPE_CHECKING:
     import sqlite3

@@ -30,9 +30,10 @@ from crawlproject.frontier.redis.forgetting import forget
 from crawlproject.frontier.redis.mirror import Mirror
 from crawlproject.frontier.redis.patience import patiently
 from crawlproject.frontier.redis.pump import Pump
-from crawlproject.frontier.redis.session import Gone, Session, learned_text
+from crawlproject.frontier.redis.session import Gone, Session
 from crawlproject.frontier.redis.store import RedisStore
 from crawlproject.frontier.redis.tidying import move_wrong
+from crawlproject.frontier.redis.wire import learned_text
 from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.turns import Turns
 
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
     from crawlproject.frontier.hosts import Host, HostLimits
     from crawlproject.frontier.redis.scripts import Scripts
     from crawlproject.frontier.redis.seeding import Seeding
-    from crawlproject.frontier.redis.session import Item, Reply
+    from crawlproject.frontier.redis.session import Reply
+    from crawlproject.frontier.redis.wire import Item
     from crawlproject.records import Record
 
 logger = logging.getLogger(__name__)

@@ -15,8 +15,8 @@ from crawlproject.frontier.redis.aside import Aside
 from crawlproject.frontier.redis.blocks import SIZE, Malformed, full, unpacked
 from crawlproject.frontier.redis.keys import PAGES_A_KEY
 from crawlproject.frontier.redis.scripts import pairs
-from crawlproject.frontier.redis.session import item_from, robots_from
 from crawlproject.frontier.redis.shelf import Shelf
+from crawlproject.frontier.redis.wire import item_from, robots_from
 from crawlproject.frontier.seen import fingerprint
 
 if TYPE_CHECKING:

@@ -6,26 +6,25 @@ the way makes a host wait longer, never shorter.
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawlproject.frontier.base import Counts, Robots
-from crawlproject.frontier.census import Census
-from crawlproject.frontier.redis.blocks import Malformed, packed, unpacked
 from crawlproject.frontier.redis.keys import shard_of_host
-from crawlproject.records import from_text, to_text
+from crawlproject.frontier.redis.wire import (
+    counts_from,
+    item_from,
+    number_of,
+    packed_robots,
+    robots_from,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from crawlproject.frontier.base import Counts, Robots
     from crawlproject.frontier.redis.aside import Aside
     from crawlproject.frontier.redis.scripts import Scripts, Word
-
-
-# No time is further away.
-_LARGEST = 1e16
+    from crawlproject.frontier.redis.wire import Item
 
 
 class HostReport(NamedTuple):
@@ -44,22 +43,6 @@ class HostReport(NamedTuple):
     is_idle: bool
     wanted_urls: int
     wanted_slots: int
-
-
-class Item(NamedTuple):
-    """A URL that was given to this worker."""
-
-    url: str
-    depth: int
-    rank: int
-    hops: int
-    referrer: str | None
-    redirected_from: tuple[str, ...]
-    verdict: str | None
-    request: str | None
-    fetch_url: str | None = None
-    attempts: int = 0
-    bounces: int = 0
 
 
 class Grant(NamedTuple):
@@ -197,7 +180,7 @@ class Session:
         yield from _listed([_words_of(one) for one in report.hosts if self._is_in(one.name, shard)])
         yield from _listed(
             [
-                (host, origin, _packed_robots(robots))
+                (host, origin, packed_robots(robots))
                 for host, origin, robots in report.robots
                 if self._is_in(host, shard)
             ]
@@ -255,10 +238,10 @@ class Session:
         return Grant(
             name,
             int(slots),
-            _number(ready_at) - now,
-            _number(insisted),
-            _number(throttled),
-            int(_number(failures)),
+            number_of(ready_at) - now,
+            number_of(insisted),
+            number_of(throttled),
+            int(number_of(failures)),
             dict(self._robots(name, robots)),
             dict(self._items(taken)),
         )
@@ -277,11 +260,6 @@ class Session:
             except ValueError as error:
                 self._aside.put("items", item, str(error))
                 self._broken.append(int(number))
-
-
-def learned_text(fetch_url: str | None, attempts: int, bounces: int, request: str | None) -> str:
-    """What was learned of a URL that is to be tried again."""
-    return to_text([fetch_url, attempts, bounces, request])
 
 
 def _listed(members: Sequence[Any]) -> Iterator[Word]:
@@ -313,89 +291,3 @@ def _words_of(host: HostReport) -> tuple[Word, ...]:
 
 def _written(seconds: float) -> str:
     return f"{max(seconds, -1e15):.6f}"
-
-
-def _number(text: bytes) -> float:
-    """One that somebody may have changed: 0 for what can't be meant."""
-    with suppress(ValueError):
-        value = float(text)
-        return value if abs(value) < _LARGEST else 0.0
-    return 0.0
-
-
-def counts_from(census: bytes, leased: int) -> Counts:
-    """What the committer has counted last, where workers have ``leased`` URLs."""
-    return census_from(census, leased)[0]
-
-
-def census_from(census: bytes, leased: int) -> tuple[Counts, int]:
-    """The same, and the smallest depth at which a URL is open."""
-    counted = Census()
-    try:
-        counted.restore(json.loads(census or b"{}"))
-    except (ValueError, TypeError, AttributeError):
-        # The committer writes it again with its next batch.
-        return Counts(), 0
-    counts = counted.counts()
-    # What the committer calls leased was answered, and waits for its turn.
-    counts.leased += leased
-    counts.queued = max(0, counts.queued - leased)
-    return counts, counted.floor()
-
-
-def item_from(item: bytes, learned: bytes) -> Item:
-    _, _, text = item.decode().partition(" ")
-    values = from_text(text)
-    types: tuple[type, ...] = (str, int, int, int)
-    if (
-        not isinstance(values, list)
-        or len(values) != 8
-        or any(type(value) is not one for value, one in zip(values, types, strict=False))
-        or not all(value is None or type(value) is str for value in (values[4], *values[6:]))
-        or not isinstance(values[5], list)
-        or not all(type(value) is str for value in values[5])
-    ):
-        raise Malformed("no item")
-    url, depth, rank, hops, referrer, sources, verdict, request = values
-    given = Item(url, depth, rank, hops, referrer, tuple(sources), verdict, request)
-    if not learned:
-        return given
-    again = from_text(learned.decode())
-    if (
-        not isinstance(again, list)
-        or len(again) != 4
-        or any(type(value) is not int for value in again[1:3])
-        or not all(value is None or type(value) is str for value in (again[0], again[3]))
-    ):
-        raise Malformed("no attempts")
-    fetch_url, attempts, bounces, request = again
-    return given._replace(
-        fetch_url=fetch_url,
-        attempts=attempts,
-        bounces=bounces,
-        request=given.request if request is None else request,
-    )
-
-
-def _packed_robots(robots: Robots) -> bytes:
-    body = None if robots.body is None else robots.body.decode("latin-1")
-    return packed([body, *robots[1:]])
-
-
-def robots_from(value: bytes) -> Robots:
-    values = unpacked(value)
-    if (
-        not isinstance(values, list)
-        or len(values) != 5
-        or type(values[0]) not in (str, type(None))
-        or any(type(number) not in (int, float) for number in values[1:3])
-        or type(values[3]) not in (str, type(None))
-        or type(values[4]) is not int
-    ):
-        raise Malformed("no robots.txt")
-    body, fetched_at, expires_at, error, failures = values
-    try:
-        data = None if body is None else body.encode("latin-1")
-    except UnicodeEncodeError:
-        raise Malformed("no robots.txt") from None
-    return Robots(data, fetched_at, expires_at, error, failures)
