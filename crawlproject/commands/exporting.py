@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from scrapy import Spider
-from scrapy.core.scheduler import BaseScheduler
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawlproject.commands.crawl import output_problem
 from crawlproject.errors import BadOutput
 from crawlproject.exports.feeds import Feeds
 from crawlproject.exports.formats import ARCHIVES, format_of
+from crawlproject.frontier.idle import NothingToFetch
 from crawlproject.pipelines.places import store_name
 from crawlproject.records import from_text
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.extensions.feedexport import FeedSlot
     from scrapy.settings import BaseSettings
@@ -44,17 +43,6 @@ class ExportSpider(Spider):
 
     def closed(self, reason: str) -> None:
         self.is_closed = True
-
-
-class NothingToFetch(BaseScheduler):
-    def has_pending_requests(self) -> bool:
-        return False
-
-    def enqueue_request(self, request: Request) -> bool:
-        return False
-
-    def next_request(self) -> None:
-        return None
 
 
 class AllFeeds(Feeds):

@@ -24,7 +24,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.core.scheduler import BaseScheduler
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.downloadermiddlewares.stats import DownloaderStats
 from scrapy.exceptions import CloseSpider, NotConfigured
@@ -35,12 +34,12 @@ from scrapy.utils.python import global_object_name
 
 from crawlproject import settings as ours
 from crawlproject.errors import BadArgument, BadInput
+from crawlproject.frontier.idle import NothingToFetch
 from crawlproject.frontier.leases import LeaseGuard, LeaseMiddleware, check_not_off, is_off
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
@@ -58,7 +57,7 @@ _LISTENERS = (
 _REPLACED = frozenset({"scrapy.dupefilters.RFPDupeFilter", "scrapy_redis.dupefilter.RFPDupeFilter"})
 
 
-class Refusal(BaseScheduler):
+class Refusal(NothingToFetch):
     """In place of a scheduler that can't work: one line, and the crawl ends before it begins.
 
     Scrapy would make two tracebacks of what is raised while a scheduler is made.
@@ -71,15 +70,6 @@ class Refusal(BaseScheduler):
     def _end(self) -> None:
         logger.error("%s", self._error)
         raise CloseSpider("bad setting")
-
-    def has_pending_requests(self) -> bool:
-        return False
-
-    def enqueue_request(self, request: Request) -> bool:
-        return False
-
-    def next_request(self) -> None:
-        return None
 
 
 def complete(crawler: Crawler) -> None:
