@@ -58,14 +58,19 @@ def test_a_time_limit_is_that_of_the_whole_crawl(
     site: SiteFactory, tmp_path: Path, redis_url: str
 ) -> None:
     server = site(FOREVER)
+    client = Redis.from_url(redis_url)
+    meta = "crawl:{fleet}:meta"
     with Fleet(tmp_path, redis_url, "-a", f"seed={server.url()}") as fleet:
+        fleet.start(1, "-a", "timeout=1h")
+        fleet.until(lambda: client.hexists(meta, "ends_at"))
         # Who joins has no limit of its own.
-        fleet.start(1, "-a", "timeout=4")
-        fleet.until(lambda: len(server.paths()) > 3)
         fleet.start(1)
+        fleet.until(lambda: client.zcard("crawl:{fleet}:workers") == 2)
+        # An hour later.
+        client.hset(meta, "ends_at", 1)
         fleet.finish()
     assert "Traceback" not in fleet.errors()
-    assert len(fleet.outputs()) == 2
+    assert len(fleet.workers) == 2
 
 
 def test_a_worker_with_another_scope_is_refused_while_others_are_at_it(
