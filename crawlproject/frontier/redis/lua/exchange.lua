@@ -209,6 +209,10 @@ for _ = 1, number() do
   local asked_for = finite(redis.call('HGET', key, 'insisted'), 0)
   local is_slower = asked_for > insisted
   insisted = math.max(insisted, asked_for)
+  if is_slower then
+    -- This worker does not know it yet.
+    delay, cap = written(math.max(tonumber(delay), insisted)), 1
+  end
   redis.call(
     'HSET', key, 'delay', delay, 'cap', cap, 'insisted', tostring(insisted),
     'throttled', throttled, 'failures', failures
