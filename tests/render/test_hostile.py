@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = needs_browser
 
-SHORT = {"RENDER_TIMEOUT_SECONDS": 3}
+SHORT = {"RENDER_TIMEOUT_SECONDS": 6}
 FINE = running("document.title = 'fine'")
 
 
@@ -99,7 +99,7 @@ async def test_a_script_that_never_comes_keeps_a_page_for_a_while(site: SiteFact
     server = site(
         {"pages": {"/": running("document.title = 'shown'", tag), "/hangs.js": {"hang": True}}}
     )
-    crawled = await crawl_site(server.url(), {"RENDER_TIMEOUT_SECONDS": 5}, render="auto")
+    crawled = await crawl_site(server.url(), {"RENDER_TIMEOUT_SECONDS": 12}, render="auto")
     assert titles(crawled, server) == {"/": "shown"}
 
 
