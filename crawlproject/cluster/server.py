@@ -81,6 +81,7 @@ def _end_forgotten(folder: Path) -> None:
             raise BadRedis(f"a redis-server that was left in {str(folder)!r} does not end: stop it")
         with suppress(RedisError):
             client.shutdown(nosave=True)
+        # Nothing tells when it has ended: it is no child of this process.
         time.sleep(0.05)
 
 

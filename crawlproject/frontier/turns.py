@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.guard import guarded
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from crawlproject.frontier.hosts import HostGate
 
 
-class Turns:
+class Turns(ABC):
     """Needs ``_gate``; is guarded as the engine is (``guard.py``)."""
 
     failure: str | None
@@ -21,8 +22,8 @@ class Turns:
         # URLs of leases whose requests are on their way.
         self._flying: set[str] = set()
 
-    def fail(self, problem: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def fail(self, problem: str) -> None: ...
 
     @property
     def stop_reason(self) -> str | None:

@@ -158,6 +158,7 @@ class Server:
                     raise _PortTaken(f"port {port} is taken: choose another one for redis-server")
                 last = next((line for line in reversed(said) if line.strip()), "it says nothing")
                 raise BadRedis(f"{self._program} did not start: {last.strip()}")
+            # Nothing tells when it listens.
             time.sleep(0.005)
 
     def _configure(self, port: int) -> str:

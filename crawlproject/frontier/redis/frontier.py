@@ -23,9 +23,9 @@ from crawlproject.frontier.notes import texts_in
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.aside import Aside
-from crawlproject.frontier.redis.batch import Fenced, finish
-from crawlproject.frontier.redis.committer import Committer, Unusable
+from crawlproject.frontier.redis.committer import Committer
 from crawlproject.frontier.redis.desk import Desk
+from crawlproject.frontier.redis.duty import Duty
 from crawlproject.frontier.redis.forgetting import forget
 from crawlproject.frontier.redis.mirror import Mirror
 from crawlproject.frontier.redis.patience import patiently
@@ -52,8 +52,6 @@ logger = logging.getLogger(__name__)
 
 # Seconds that a committer gets at most before a crawl is read, and between two looks.
 _PATIENCE, _BREAK = 30.0, 0.05
-# Seconds between two looks for new seeds.
-_SEEDS_EVERY = 1.0
 # How often a session is renewed before it would end, and seconds between two renewals at most:
 # so soon everyone knows that the crawl is to end.
 _RENEWALS, _LONGEST_RENEWAL = 6, 5.0
@@ -106,9 +104,9 @@ class RedisFrontier(Turns):
             asks_robots=asks_robots,
             time_limit=time_limit,
         )
+        self._duty = Duty(scripts, self._new_committer, is_fed=seeding is not None)
         # Whose time it is: None is Redis'.
         self._now = now
-        self._committer: Committer | None = None
         # The ids of leases.
         self._ids: dict[str, int] = {}
         self._notes: dict[str, str] = {}
@@ -119,8 +117,7 @@ class RedisFrontier(Turns):
         self._copy: tuple[bytes | None, Reader] | None = None
         self._lasts = lasts
         self._seeding = seeding
-        # When it is looked for new seeds, and whether the crawl goes on without any.
-        self._look_at = float("-inf")
+        # Whether the crawl goes on when nothing is left.
         self._waits_for_seeds = waits_for_seeds
         # Whether what is in Redis stays there when the crawl is complete.
         self._is_kept = is_kept
@@ -193,8 +190,7 @@ class RedisFrontier(Turns):
             self._notes = reply.notes
             for name in self._followers:
                 self._call_followers(name)
-        if self._committer is not None and self._committer.term != reply.term:
-            self._committer = None
+        self._duty.check(reply.term)
 
     def _settle(self) -> None:
         """Tell everything, and commit everything, as far as that is this worker's part."""
@@ -213,48 +209,15 @@ class RedisFrontier(Turns):
 
     def has_to_commit(self) -> bool:
         """Whether there is something to do, if this worker is the committer."""
-        if self._committer is None:
-            return True
-        self._committer.taken = self._reply.leased
-        if self._seeding is not None and time.monotonic() > self._look_at:
-            self._look_at = time.monotonic() + _SEEDS_EVERY
-            return True
-        return self._reply.inbox > 0 or self._committer.has_room_again()
+        return self._duty.has_to_commit(self._reply)
 
     def commit_some(self, term: str) -> int:
         """Commit some of what was handed in, as the committer: how many messages."""
-        try:
-            if self._committer is None:
-                self._committer = self._new_committer(term)
-            return self._committer.commit()
-        except Fenced:
-            self._committer = None
-            return 0
-        except RedisError:
-            self._committer = None
-            raise
-        except Exception:
-            logger.debug("A batch failed", exc_info=True)
-            return self._commit_one(term)
-
-    def _commit_one(self, term: str) -> int:
-        """One of the next messages can't be used: all that can are committed."""
-        self._committer = self._new_committer(term)
-        try:
-            self._committer.commit_one()
-        except Fenced:
-            self._committer = None
-        except Unusable as error:
-            # What is in memory is half changed.
-            self._committer = self._new_committer(term)
-            self._committer.drop_one(error.shard)
-        return 1
+        return self._duty.commit_some(term)
 
     def _new_committer(self, term: str) -> Committer:
-        finish(self._scripts, term)
-        store = RedisStore(self._scripts, host_of=self.host_of, limits=self._limits)
-        committer = Committer(
-            store,
+        return Committer(
+            RedisStore(self._scripts, host_of=self.host_of, limits=self._limits),
             term,
             host_of=self.host_of,
             judge=self._judge_now,
@@ -262,8 +225,6 @@ class RedisFrontier(Turns):
             seeding=self._seeding,
             **self._options,
         )
-        committer.write()
-        return committer
 
     def _judge_now(self, url: str) -> str | None:
         return None if self._judge is None else self._judge(url)
@@ -367,7 +328,7 @@ class RedisFrontier(Turns):
         next_in = self._reply.next_in
         if self._reply.leased or (next_in is not None and next_in <= _LONG):
             return False
-        return self._committer is not None and self._committer.commit_waiting()
+        return self._duty.commit_waiting()
 
     @guarded(None)
     def next_ready(self, now: float) -> float | None:
@@ -543,6 +504,7 @@ class RedisFrontier(Turns):
         """What was told is known only when the committer, another worker, has got to it."""
         ends_at = time.monotonic() + _PATIENCE
         while self._reply.inbox and self._reply.term is None and time.monotonic() < ends_at:
+            # It is another process: nothing else tells.
             time.sleep(_BREAK)
             self._settle()
 

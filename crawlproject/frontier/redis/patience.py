@@ -38,6 +38,7 @@ def patiently(do: Callable[[], T], longest: float = _LONGEST) -> T:
             if not pause:
                 logger.warning("Redis can't be used, so the crawl waits for it: %s", words)
             pause = min(max(_FIRST_PAUSE, 2 * pause), _LONGEST_PAUSE)
+            # At a worker's start and end, where nothing else is to be done.
             time.sleep(pause)
         else:
             if pause:
