@@ -67,4 +67,6 @@ def _grown(client: Any, urls: int, reason: str | None) -> int:
 
 
 def _used(client: Any) -> int:
-    return int(client.info("memory")["used_memory"])
+    memory = client.info("memory")
+    # Buffers come and go.
+    return int(memory["used_memory"] - memory["mem_clients_normal"] - memory["mem_aof_buffer"])
