@@ -7,14 +7,17 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy.utils.test import get_crawler
+from scrapy_redis.spiders import RedisSpider
 
+from crawlproject.frontier.redis.popping import guard
 from tests.killing import kill
 from tests.own_redis import OwnRedis, own_redis
 from tests.stock import SCHEDULER, StockProject, ended
 from tests.waiting import wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tests.site.fixture import Site
@@ -25,6 +28,10 @@ __all__ = ["own_redis"]
 
 DELAY = 0.1
 KEY = "shop:start_urls"
+
+# Who finds out first that Redis is away: the spider, which is idle, or the worker, which is not.
+AWAY = ("No seeds can be read from Redis now", "Redis can't be used")
+BACK = ("Redis is back", "Redis can be used again")
 
 # Scrapy looks for idle spiders every five seconds, which is too long for a test.
 SPIDER = """
@@ -200,22 +207,44 @@ def test_a_redis_that_is_away_for_a_while_ends_nothing(
 ) -> None:
     server = site({"pages": {"/": {}, "/later": {}}})
     put(own_redis.client, "lpush", server.url())
-    project.write(PLAIN, **settings_for(own_redis, LOG_FILE="log.txt"))
+    # It waits for more for ever, however long this machine takes to stop and start a Redis.
+    project.write(
+        PLAIN, **settings_for(own_redis, LOG_FILE="log.txt", MAX_IDLE_TIME_BEFORE_CLOSE=0)
+    )
     log = tmp_path / "log.txt"
+
+    def says(words: Sequence[str]) -> bool:
+        return any(word in log.read_text() for word in words)
+
     process = project.start()
     try:
         wait_for(lambda: server.paths() == ["/"])
         own_redis.stop()
-        wait_for(lambda: "No seeds can be read from Redis now" in log.read_text())
+        wait_for(lambda: says(AWAY))
         own_redis.start()
         put(own_redis.client, "lpush", server.url("/later"))
+        wait_for(lambda: server.paths() == ["/", "/later"])
+        process.terminate()
         ended(process)
     finally:
         kill(process)
     assert server.paths() == ["/", "/later"]
-    text = log.read_text()
-    assert "Redis is back" in text
-    assert "Traceback" not in text
+    assert says(BACK)
+    assert "Traceback" not in log.read_text()
+
+
+def test_a_spider_that_ends_when_there_are_no_seeds_waits_while_nobody_knows(
+    own_redis: OwnRedis,
+) -> None:
+    crawler = get_crawler(RedisSpider, {"REDIS_URL": own_redis.url})
+    spider: Any = crawler._create_spider("shop")
+    guard(spider, crawler, lambda: None)
+    assert spider.count_size(KEY) == 0
+    own_redis.stop()
+    assert spider.count_size(KEY) > 0
+    assert spider.fetch_data(KEY, 1) == []
+    own_redis.start()
+    assert spider.count_size(KEY) == 0
 
 
 def test_what_was_fed_before_a_kill_is_crawled_after_it(
