@@ -75,11 +75,11 @@ class Committer(Judging):
         self._fill_budget()
 
     def _queue_at_host(self, entry: Entry) -> None:
-        self._store.offer(entry)
+        self._store.offers.add(entry)
 
     def _move(self, entry: Entry, state: State, reason: str | None = None) -> None:
         if entry.state is State.QUEUED and state is not State.QUEUED:
-            self._store.leave(entry)
+            self._store.offers.leave(entry)
         super()._move(entry, state, reason)
 
     # --- a batch
@@ -188,7 +188,7 @@ class Committer(Judging):
         if entry.state is not State.QUEUED:
             # Another worker has answered before.
             return
-        self._store.is_answered(entry)
+        self._store.offers.has_answered(entry)
         lease = answers.from_record(answer, entry)
         lease.content = content
         # So it is not queued, while its answer may wait for its turn.
@@ -220,8 +220,8 @@ class Committer(Judging):
     def _apply_repair(self, number: int) -> None:
         entry = self._store.by_id(number)
         if entry.state is State.QUEUED and entry.waits is Wait.NOTHING:
-            self._store.leave(entry)
-            self._store.offer(entry)
+            self._store.offers.leave(entry)
+            self._store.offers.add(entry)
 
     def _apply_mend(self) -> None:
         """Queues may be gone, and entries: offer all that is open, and count anew."""
@@ -232,8 +232,8 @@ class Committer(Judging):
             census.add(state, reason, row[2], 1)
             if state is State.QUEUED and not row[8] and number not in answered:
                 entry = self._store.by_id(number)
-                self._store.leave(entry)
-                self._store.offer(entry)
+                self._store.offers.leave(entry)
+                self._store.offers.add(entry)
         self._census = census
 
     def _apply_reconsider(self, reason: str) -> None:

@@ -7,27 +7,25 @@ opened, closed, and tested. With one (``pump.py``), Redis is asked in the backgr
 from __future__ import annotations
 
 import logging
-import tempfile
 import time
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
 from crawlproject.frontier import answers, clock
 from crawlproject.frontier.base import LASTING, Lease
-from crawlproject.frontier.database import connect, connect_to_memory
+from crawlproject.frontier.database import connect_to_memory
 from crawlproject.frontier.guard import guarded
 from crawlproject.frontier.notes import texts_in
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.aside import Aside
 from crawlproject.frontier.redis.committer import Committer
+from crawlproject.frontier.redis.copies import Copies
 from crawlproject.frontier.redis.desk import Desk
 from crawlproject.frontier.redis.duty import Duty
 from crawlproject.frontier.redis.forgetting import forget
-from crawlproject.frontier.redis.mirror import Mirror
 from crawlproject.frontier.redis.patience import patiently
 from crawlproject.frontier.redis.pump import Pump
 from crawlproject.frontier.redis.session import Gone, Session
@@ -39,6 +37,7 @@ from crawlproject.frontier.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from crawlproject.frontier.base import Candidate, Counts, Facts, Robots, Skip
     from crawlproject.frontier.hosts import Host, HostLimits
@@ -90,6 +89,7 @@ class RedisFrontier(Turns):
         self.host_of = host_of
         self._limits = limits
         self._scripts = scripts
+        self._copies = Copies(scripts, host_of)
         scripts.mend = move_wrong
         self._options = options
         self._judge: Callable[[str], str | None] | None = options.pop("judge", None)
@@ -113,8 +113,6 @@ class RedisFrontier(Turns):
         self._followers: dict[str, Callable[[str], object]] = {}
         self._judged: dict[str, None] = {}
         self._pump: Pump | None = None
-        # What was read last, and after how many commits.
-        self._copy: tuple[bytes | None, Reader] | None = None
         self._lasts = lasts
         self._seeding = seeding
         # Whether the crawl goes on when nothing is left.
@@ -492,13 +490,7 @@ class RedisFrontier(Turns):
         if not self._is_closed:
             self._settle()
             self._wait_for_committer()
-        return patiently(self._read)
-
-    def _read(self) -> Reader:
-        commits = self._scripts.ask("HGET", "meta", "commits")
-        if self._copy is None or self._copy[0] != commits:
-            self._copy = commits, self._copied()
-        return self._copy[1]
+        return patiently(lambda: self._copies.read(self.folder))
 
     def _wait_for_committer(self) -> None:
         """What was told is known only when the committer, another worker, has got to it."""
@@ -507,14 +499,6 @@ class RedisFrontier(Turns):
             # It is another process: nothing else tells.
             time.sleep(_BREAK)
             self._settle()
-
-    def _copied(self) -> Reader:
-        if self.folder is None:
-            database = connect_to_memory()
-        else:
-            database = connect(Path(tempfile.mkdtemp(dir=self.folder)), is_lasting=False)
-        Mirror(self._scripts, database, self.host_of).copy()
-        return Reader(database)
 
     def skips(self) -> Iterator[Skip]:
         return self.read().skips()

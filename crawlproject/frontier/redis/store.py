@@ -18,15 +18,15 @@ from crawlproject.frontier.base import SPENDING, State
 from crawlproject.frontier.entries import Entries
 from crawlproject.frontier.entry import Wait
 from crawlproject.frontier.notes import ADDED_FIELDS
-from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.aside import Aside
 from crawlproject.frontier.redis.batch import Batch
 from crawlproject.frontier.redis.blocks import Malformed, full, packed, row_of, unpacked
 from crawlproject.frontier.redis.index import Index
-from crawlproject.frontier.redis.keys import paged, score_of
-from crawlproject.frontier.redis.scripts import pairs
+from crawlproject.frontier.redis.keys import paged
+from crawlproject.frontier.redis.offers import Offers
 from crawlproject.frontier.redis.shelf import Shelf
+from crawlproject.frontier.redis.waiting import Waiting
 from crawlproject.records import encodable, to_text
 
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from crawlproject.frontier.redis.scripts import Scripts
     from crawlproject.items import Content
     from crawlproject.records import Record
-
-# URLs that are offered in one command.
-_OFFERS = 1000
 
 
 def number_from(text: str | None) -> int:
@@ -78,8 +75,6 @@ class RedisStore(Entries):
         limits: Callable[[str], HostLimits],
     ) -> None:
         self._scripts = scripts
-        self._host_of = host_of
-        self._limits = limits
         self.aside = Aside(scripts)
         self._meta = self._scripts.hash("meta")
         self._notes = self._scripts.hash("notes")
@@ -87,6 +82,7 @@ class RedisStore(Entries):
         super().__init__(self._absence, json.loads(self._notes.get(ADDED_FIELDS, "[]")))
         self._last_id = number_from(self._meta.get("last_id"))
         self._shelf = Shelf(scripts, self.aside, self._last_id)
+        self.offers = Offers(self, host_of, limits, self._shelf.is_offered)
         self._index = Index(scripts, number_from(self._meta.get("buckets")) or 1)
         self._known_sources = {
             number_from(target): [number_from(source) for source in sources.split(",")]
@@ -94,9 +90,7 @@ class RedisStore(Entries):
         }
         self._has_redirects = bool(self._known_sources)
         self._redirecting = sum(map(len, self._known_sources.values()))
-        # Ids by the depth at which they wait for their level, as far as they were asked for.
-        self._levels: dict[int, set[int]] = {}
-        self._waiting_at = self._numbers_of("levels")
+        self._waiting = Waiting(scripts, self._numbers_of("levels"))
         # Answers that wait, the oldest first, and of which ids they are.
         self._answered = self._numbers_of("answered")
         self._numbers = sorted(self._answered)
@@ -113,18 +107,10 @@ class RedisStore(Entries):
 
     def _start_batch(self) -> None:
         self._batch = Batch(self._scripts.shards)
-        # Ids that may be taken now, that may not be any more, and that have answered.
-        self._offers: dict[int, Entry] = {}
-        self._left: dict[int, Entry] = {}
-        self._done: set[int] = set()
         self._pages: dict[int, tuple[str, list[int] | None]] = {}
         self._contents: dict[int, Content] = {}
         self._stored: dict[int, str] = {}
-        self._new_beyond: dict[int, int] = {}
-        self._not_beyond: set[int] = set()
         self._new_answers: dict[int, str] = {}
-        # Where entries wait that have changed: (level or budget, depth or score).
-        self._places: dict[int, tuple[Wait, int]] = {}
 
     # --- entries
 
@@ -158,24 +144,11 @@ class RedisStore(Entries):
         super().redirect(entry, target)
         if target.state is State.QUEUED and target.waits is Wait.NOTHING:
             # What a worker is told of it has changed.
-            self.offer(target)
+            self.offers.add(target)
 
     def flush_if_large(self) -> None:
         # A batch is written as one. It is bounded by the messages that it is made of.
         return
-
-    def offer(self, entry: Entry) -> None:
-        """An entry waits for nothing but its host."""
-        self._offers[entry.id] = entry
-
-    def leave(self, entry: Entry) -> None:
-        """An entry that was queued is not any more."""
-        self._left[entry.id] = entry
-        self._offers.pop(entry.id, None)
-
-    def is_answered(self, entry: Entry) -> None:
-        """A worker has handed in an answer: Redis does not queue it any more."""
-        self._done.add(entry.id)
 
     # --- ids of entries
 
@@ -210,17 +183,12 @@ class RedisStore(Entries):
                         yield message.body[0]
 
     def at_level(self, depth: int) -> list[int]:
-        ids = list(self._level(depth))
+        ids = list(self._waiting.at(depth))
         self._shelf.load(ids)
         return sorted(ids, key=lambda number: self.by_id(number).url)
 
     def first_beyond(self, most: int) -> list[int]:
-        last = most + len(self._not_beyond)
-        stored = self._scripts.ask("ZRANGE", "beyond", 0, last, "WITHSCORES")
-        scores = {int(key): int(float(score)) for key, score in pairs(stored)}
-        scores = {key: score for key, score in scores.items() if key not in self._not_beyond}
-        scores |= self._new_beyond
-        ids = sorted(scores, key=lambda number: (scores[number], number))[:most]
+        ids = self._waiting.first_beyond(most)
         self._shelf.load(ids)
         return ids
 
@@ -249,41 +217,10 @@ class RedisStore(Entries):
 
     def wait(self, entry: Entry) -> None:
         super().wait(entry)
-        before = self._places.get(entry.id) or self._shelf.place_of(entry.id)
-        waits = entry.waits
-        key = entry.way.depth if waits is Wait.LEVEL else score_of(entry.way.depth, entry.rank)
-        after = (waits, 0 if waits is Wait.NOTHING else key)
-        self._places[entry.id] = after
-        if before == after:
-            return
-        if before[0] is Wait.NOTHING and entry.state is State.QUEUED:
-            self.leave(entry)
-        if before[0] is Wait.LEVEL:
-            self._level(before[1]).discard(entry.id)
-            self._batch.call("SREM", f"levels:{before[1]}", entry.id)
-            self._count_level(before[1], -1)
-        elif before[0] is Wait.BUDGET:
-            self._new_beyond.pop(entry.id, None)
-            self._not_beyond.add(entry.id)
-            self._batch.call("ZREM", "beyond", entry.id)
-        if waits is Wait.LEVEL:
-            self._level(key).add(entry.id)
-            self._batch.call("SADD", f"levels:{key}", entry.id)
-            self._count_level(key, 1)
-        elif waits is Wait.BUDGET:
-            self._new_beyond[entry.id] = key
-            self._batch.call("ZADD", "beyond", key, entry.id)
-
-    def _level(self, depth: int) -> set[int]:
-        if depth not in self._levels:
-            has_some = self._waiting_at.get(depth, 0) > 0
-            members = self._scripts.ask("SMEMBERS", f"levels:{depth}") if has_some else ()
-            self._levels[depth] = {int(number) for number in members}
-        return self._levels[depth]
-
-    def _count_level(self, depth: int, change: int) -> None:
-        self._waiting_at[depth] = self._waiting_at.get(depth, 0) + change
-        self._batch.call("HSET", "levels", depth, self._waiting_at[depth])
+        before = self._waiting.place_of(entry.id) or self._shelf.place_of(entry.id)
+        has_moved = self._waiting.put(entry, before, self._batch)
+        if has_moved and before[0] is Wait.NOTHING and entry.state is State.QUEUED:
+            self.offers.leave(entry)
 
     # --- pages, links, answers
 
@@ -372,7 +309,7 @@ class RedisStore(Entries):
         census.restore(json.loads(self._meta.get("census", "{}")))
 
     def waiting_at(self) -> dict[int, int]:
-        return {depth: count for depth, count in self._waiting_at.items() if count}
+        return self._waiting.at_levels()
 
     def within(self) -> int:
         if "spent" in self._meta:
@@ -384,7 +321,7 @@ class RedisStore(Entries):
         )
 
     def beyond(self) -> int:
-        return int(self._scripts.ask("ZCARD", "beyond"))
+        return self._waiting.beyond()
 
     def answers(self) -> list[tuple[int, Key]]:
         self._shelf.load(self._answered.values())
@@ -400,7 +337,8 @@ class RedisStore(Entries):
         """Write everything that has changed, and take messages from the inboxes of shards."""
         batch = self._batch
         # While the shelf has what is in Redis.
-        self._write_queues()
+        self._shelf.load(self.offers.ids())
+        self.offers.write(batch)
         for entry, _ in self._new.values():
             self._shelf.put(entry)
         for entry in self._changed.values():
@@ -424,6 +362,8 @@ class RedisStore(Entries):
         self._changed.clear()
         self._redirects.clear()
         self._pinned.clear()
+        self.offers.is_written()
+        self._waiting.is_written()
         self._start_batch()
 
     def _write_pages(self) -> None:
@@ -440,52 +380,6 @@ class RedisStore(Entries):
         for number, (digest, sign, _) in self._contents.items():
             signature = sign() if callable(sign) else sign
             batch.call("HSET", paged("contents", number), number, digest + (signature or b""))
-
-    def _write_queues(self) -> None:
-        for number, entry in self._left.items():
-            if number not in self._done:
-                host = self._host_of(entry.url)
-                shard = self._batch.shard_of_host(host)
-                self._batch.call_at(shard, "withdraw", number, host)
-        offers: dict[int, list[list[str]]] = {}
-        self._shelf.load(self._offers)
-        for number, entry in self._offers.items():
-            if entry.state is not State.QUEUED or entry.waits is not Wait.NOTHING:
-                continue
-            # One that could be taken before may have an answer by now, which waits in the inbox.
-            is_new = (
-                number in self._done or number in self._left or not self._shelf.is_offered(number)
-            )
-            host = self._host_of(entry.url)
-            limits = self._limits(host)
-            way = entry.way
-            delay = max(limits.delay, min(limits.start_delay, limits.max_throttle))
-            item = [
-                entry.url,
-                way.depth,
-                entry.rank,
-                way.hops,
-                way.referrer or None,
-                sources_of(entry, self),
-                entry.verdict,
-                entry.request,
-            ]
-            # Numbers as texts: Lua would write large ones in its own way.
-            offers.setdefault(self._batch.shard_of_host(host), []).append(
-                [
-                    "1" if is_new else "0",
-                    str(number),
-                    host,
-                    str(score_of(way.depth, entry.rank)),
-                    to_text(item),
-                    str(delay),
-                    str(1 if delay > 0 else limits.concurrency),
-                    str(limits.start_delay),
-                ]
-            )
-        for shard, some in offers.items():
-            for start in range(0, len(some), _OFFERS):
-                self._batch.call_at(shard, "offer", to_text(some[start : start + _OFFERS]))
 
     # --- Redis
 
