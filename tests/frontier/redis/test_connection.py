@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import sys
@@ -355,7 +356,8 @@ def test_a_redis_that_is_something_else() -> None:
 
 def test_a_command_that_was_taken_away() -> None:
     with Server(options={"rename-command": ("EVALSHA", "")}) as server:
-        assert "unknown command `EVALSHA`; a crawl needs that command" in refusal(server.url)
+        # Its name is between quotes, which are others in Redis 7.
+        assert re.search(r"unknown command .EVALSHA.; a crawl needs that command", refusal(server.url))
 
 
 @pytest.mark.parametrize("command", ["CONFIG", "INFO", "HELLO"])
