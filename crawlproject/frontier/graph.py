@@ -127,14 +127,14 @@ class LinkGraph(ABC):
         behind = self._take_way(entry, way)
         self._store.flush_if_large()
         while behind:
-            number, way = behind.pop()
-            entry = self._store.by_id(number)
-            if way < entry.way:
+            link, way = behind.pop()
+            entry = self._store.by_id(link >> 1)
+            if way < entry.way and (not link & 1 or _may_rename(entry)):
                 behind += self._take_way(entry, way)
                 self._store.flush_if_large()
 
     def _take_way(self, entry: Entry, way: Way) -> list[tuple[int, Way]]:
-        """Take the better way; the ids of what lies behind, each with its way."""
+        """Take the better way; links to what lies behind, as the store has them, with their way."""
         depth = entry.way.depth
         self._census.take_way(entry, way)
         self._store.change(entry)
@@ -145,10 +145,10 @@ class LinkGraph(ABC):
         if way.depth < depth and entry.state is State.QUEUED:
             self._advance(entry, depth)
         if entry.target is not None:
-            return [(entry.target, way.hop())]
+            return [(entry.target << 1, way.hop())]
         if way.depth < depth and not entry.is_open:
             step = way.step(entry)
-            return [(link >> 1, step) for link in self._store.links_of(entry) if not link & 1]
+            return [(link, step) for link in self._store.links_of(entry)]
         return []
 
 
@@ -156,7 +156,11 @@ def _counts(candidate: Candidate, entry: Entry) -> bool:
     """Whether a link may change the way to a URL that is known."""
     if candidate.reason is None:
         return True
-    # One that must not be followed opens no door, but it may be the better one to name.
-    if entry.reason == DEPTH:
-        return not is_of_link(candidate.reason)
-    return entry.reason is not None
+    return _may_rename(entry) or (entry.reason == DEPTH and not is_of_link(candidate.reason))
+
+
+def _may_rename(entry: Entry) -> bool:
+    """Whether a link that must not be followed may change the way to a URL: it opens no door, but
+    to what stays outside it may be the better one to name.
+    """
+    return entry.reason is not None and entry.reason != DEPTH

@@ -206,6 +206,28 @@ def test_depths_are_shortest_whatever_the_order_of_answers(
     } == {url: depth for url, depth in expected.items() if url not in web.redirects}
 
 
+# The way to p4 gets shorter when it has answered: so does the way to what it says not to follow.
+LATE_SHORTCUT = Web(
+    {
+        "p0": ["p2", "p3"],
+        "p3": ["p5"],
+        "p2": ["p1"],
+        "p5": ["p1"],
+        "p1": ["p4"],
+        "p4": ["p9"],
+        "p9": [],
+    },
+    redirects={},
+    nofollow=frozenset([("p4", "p9")]),
+)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_not_to_be_followed_comes_nearer_with_the_page_that_names_it(seed: int) -> None:
+    known, _ = crawl(LATE_SHORTCUT, random.Random(seed), in_flight=64)
+    assert known["p9 skipped: nofollow"] == (4, "p4", (), None)
+
+
 @settings(max_examples=300, deadline=None)
 @given(
     web=webs(with_nofollow=True),
