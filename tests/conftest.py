@@ -1,5 +1,6 @@
 """Fixtures for all rooms. Nothing here may import the reactor: pytest-twisted installs it."""
 
+from tests import chance
 from tests.redis_server import (
     redis_cluster,
     redis_server,
@@ -10,6 +11,7 @@ from tests.redis_server import (
 from tests.site.fixture import site
 
 __all__ = [
+    "chance",
     "redis_cluster",
     "redis_server",
     "redis_url",

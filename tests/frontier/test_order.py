@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.frontier.base import NOFOLLOW, Candidate
@@ -18,6 +18,7 @@ from crawlproject.frontier.sqlite import SqliteFrontier
 from crawlproject.items import Page
 from crawlproject.records import PAGE, record_of
 from crawlproject.scope.traps import GROWING_PATH, Budget
+from tests.chance import times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -187,7 +188,7 @@ def distances(web: Web) -> dict[str, int]:
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@times(3)
 @given(web=webs(), seed=st.integers(0, 10**6), depth_limit=st.sampled_from([None, 0, 1, 2, 3]))
 def test_depths_are_shortest_whatever_the_order_of_answers(
     web: Web, seed: int, depth_limit: int | None
@@ -228,7 +229,7 @@ def test_what_is_not_to_be_followed_comes_nearer_with_the_page_that_names_it(see
     assert known["p9 skipped: nofollow"] == (4, "p4", (), None)
 
 
-@settings(max_examples=300, deadline=None)
+@times(3)
 @given(
     web=webs(with_nofollow=True),
     seed=st.integers(0, 10**6),
@@ -278,7 +279,7 @@ def test_a_page_that_comes_nearer_by_its_own_link_takes_its_links_along(in_fligh
     assert depths == {"p0": 0, "p12": 1, "p4": 1, "p2": 2, "p3": 2}
 
 
-@settings(max_examples=200, deadline=None)
+@times(2)
 @given(
     web=webs(with_nofollow=True),
     seed=st.integers(0, 10**6),
@@ -325,7 +326,7 @@ def test_who_comes_nearer_by_a_redirect_has_its_turn_before_those_behind(killed:
         assert sorted(pages) == ["p0", "p1", "p11", "p3", "p4", "p5"]
 
 
-@settings(max_examples=60, deadline=None)
+@times(0.6)
 @given(
     web=webs(with_nofollow=True),
     seed=st.integers(0, 10**6),
@@ -360,7 +361,7 @@ def tiny_caches() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("tiny_caches")
-@settings(max_examples=150, deadline=None)
+@times(1.5)
 @given(
     web=webs(with_nofollow=True),
     seed=st.integers(0, 10**6),

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.pages.lenient_json import MAX_LEVELS, documents
@@ -114,14 +114,12 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None, derandomize=True)
 @given(JSON)
 def test_json_is_read_as_it_is(value: object) -> None:
     assert documents(json.dumps(value)) == ([value], True)
     assert documents(f"<!-- {json.dumps(value)} -->") == ([value], True)
 
 
-@settings(deadline=None, derandomize=True)
 @given(
     st.text()
     | st.lists(st.sampled_from(['"', "\\", "{", "}", "[", "]", ",", ":", "/*", "*/", "1"])).map(

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 import extruct
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.pages.structured import SYNTAXES
@@ -236,7 +236,6 @@ page = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None, derandomize=True)
 @given(page)
 def test_any_page_gives_plain_bounded_json(html: str) -> None:
     found = read(html)
@@ -305,7 +304,6 @@ simple_element = st.recursive(
 )
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.lists(simple_element, max_size=4).map("".join))
 def test_another_reader_finds_the_same_items_in_items(html: str) -> None:
     html = f"<html><body><div itemscope>{html}</div></body></html>"

@@ -180,7 +180,7 @@ ROWS = st.lists(
 
 
 @given(ROWS, st.randoms(use_true_random=False), st.sampled_from([0.5, 0.8, 0.9, 0.95]))
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_clusters_do_not_depend_on_who_arrived_first(
     rows: list[Row], random: Random, threshold: float
 ) -> None:

@@ -1,7 +1,7 @@
 from urllib.parse import unquote_to_bytes
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import Request
 from w3lib.url import canonicalize_url
@@ -274,7 +274,6 @@ CANONICALIZERS = st.sampled_from(
 )
 
 
-@settings(deadline=None, derandomize=True)
 @given(URLS, st.none() | st.just(f"{SITE}/a/b?c") | URLS, CANONICALIZERS)
 def test_canonical_url_is_its_own_canonical_url(
     url: str, base: str | None, canonicalizer: Canonicalizer
@@ -301,7 +300,6 @@ PLAIN_PATHS = st.builds(
 )
 
 
-@settings(deadline=None, derandomize=True)
 @given(PLAIN_PATHS, URLS | st.builds(f"{SITE}{{}}".format, NASTY), CANONICALIZERS)
 def test_plain_path_is_read_as_any_other_url(
     url: str, base: str, canonicalizer: Canonicalizer
@@ -321,7 +319,6 @@ def test_plain_path_is_read_as_any_other_url(
         assert canonicalizer(url, base) == expected
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), max_size=8))
 def test_order_between_names_does_not_count_and_within_a_name_does(
     params: list[tuple[str, int]],
@@ -332,7 +329,6 @@ def test_order_between_names_does_not_count_and_within_a_name_does(
     assert canonicalize(f"{SITE}/?{written[0]}").partition("?")[2] == written[1]
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.binary(min_size=1, max_size=20))
 def test_escapes_mean_the_same_bytes_afterwards(data: bytes) -> None:
     escaped = "".join(f"%{byte:02x}" for byte in data)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import HtmlResponse, TextResponse
 
@@ -255,7 +255,6 @@ def test_no_page_takes_longer_than_its_length(body: bytes) -> None:
     assert isinstance(utf8(body, HTML), bytes)
 
 
-@settings(deadline=None, derandomize=True)
 @given(
     st.binary()
     | st.lists(

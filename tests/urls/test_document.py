@@ -2,7 +2,7 @@ import gc
 from encodings.aliases import aliases
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import HtmlResponse, Response, TextResponse
 
@@ -65,7 +65,6 @@ def test_other_responses_are_read_as_utf8() -> None:
     assert title(TextResponse(URL, body=body, encoding="utf-8")) == "é"
 
 
-@settings(deadline=None, derandomize=True)
 @given(
     st.binary()
     | st.lists(st.sampled_from([b"<a href=", b'"', b">", b"\0", b"\xff", b"</"])).map(b"".join)

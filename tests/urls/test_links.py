@@ -2,7 +2,7 @@ import re
 from html import escape
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
 from scrapy.link import Link
@@ -115,7 +115,6 @@ def test_remembered_links_belong_to_their_origin() -> None:
 PARTS = ["", "a", "b/", "/", "..", ".", "?x", "#y", "//c.org", ":", " ", "\\", "%2e", "http:", "\n"]
 
 
-@settings(deadline=None, derandomize=True)
 @given(
     st.lists(
         st.tuples(
@@ -354,7 +353,6 @@ PIECES += [
 ]
 
 
-@settings(deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from(PIECES) | st.binary(max_size=4), max_size=20).map(b"".join))
 def test_every_link_of_any_page_is_canonical(body: bytes) -> None:
     for link in links(body, link_rels=["next"], tags=["a", "link", "base"]):

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
@@ -93,7 +93,6 @@ def test_endless_repetition_is_read_in_one_pass(piece: bytes) -> None:
     assert isinstance(tame(piece * 200_000), bytes)
 
 
-@settings(deadline=None, derandomize=True)
 @given(
     st.lists(
         st.sampled_from(

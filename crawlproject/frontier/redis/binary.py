@@ -44,7 +44,8 @@ _STOP_SECONDS = 10.0
 
 _DEFAULTS = {
     "appendonly": "yes",
-    # A server that is killed has lost nothing that it answered; a machine, one second.
+    # A server that is killed has lost nothing that it answered, but on a busy disk; a machine has
+    # lost a second or two. Workers do again what it does not know of.
     "appendfsync": "everysec",
     "save": "",
     "maxmemory-policy": "noeviction",

@@ -13,7 +13,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.frontier.base import Candidate
@@ -21,6 +21,7 @@ from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.scripts import Scripts
+from tests.chance import times
 from tests.frontier.test_order import answer, crawl, groups_of, webs
 from tests.redis_server import connected
 
@@ -163,7 +164,7 @@ LIMITS: dict[str, Any] = {
     "group_budget": st.sampled_from([None, 1, 2]),
 }
 SEEDS = st.sampled_from([("p0",), ("p0", "p1"), ("p2", "p0", "p1")])
-KINDLY = settings(max_examples=60, deadline=None)
+KINDLY = times(0.6)
 
 
 @KINDLY
