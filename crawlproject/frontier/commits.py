@@ -209,9 +209,15 @@ class Commits(Queues):
         self._move(entry, State.QUEUED)
         self._queue(entry)
 
+    def _has_turn(self, entry: Entry) -> bool:
+        if self._budget is not None:
+            # Whether it is given out already depends on who answers first; its turn does not.
+            return self._budget.has(entry.id)
+        return super()._has_turn(entry)
+
     def _unblock(self, entry: Entry) -> bool:
         """Follow what was one redirect too many, if a way with fewer of them has been found."""
-        if entry.blocked is None or entry.fewest_hops >= self._max_redirects or self._budget:
+        if entry.blocked is None or entry.fewest_hops >= self._max_redirects:
             return False
         target, entry.blocked, entry.verdict = entry.blocked, None, None
         self._move(entry, State.DONE)

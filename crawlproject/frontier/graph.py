@@ -42,6 +42,10 @@ class LinkGraph(ABC):
     def _advance(self, entry: Entry, depth: int) -> None:
         """An entry that is queued has become shallower: before, it was at ``depth``."""
 
+    def _has_turn(self, entry: Entry) -> bool:
+        """Whether an entry is going to be committed, in a turn of its own."""
+        return entry.state is State.LEASED
+
     @abstractmethod
     def _unblock(self, entry: Entry) -> bool:
         """Follow what was one redirect too many, if it is none any more."""
@@ -93,7 +97,7 @@ class LinkGraph(ABC):
         while hops < entry.fewest_hops:
             entry.fewest_hops = hops
             self._store.change(entry)
-            if entry.state is not State.LEASED:
+            if not self._has_turn(entry):
                 self._unblock(entry)
             if entry.target is None:
                 break
