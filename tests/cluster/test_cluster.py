@@ -34,7 +34,7 @@ MESH: dict[str, Any] = {
 }
 # Long enough for somebody to come in between.
 SLOW: dict[str, Any] = {
-    "generated": {"kind": "mesh", "pages": 60, "links": 5, "seed": 3},
+    "generated": {"kind": "mesh", "pages": 30, "links": 5, "seed": 3},
     "random_delay": [0.1, 0.15],
 }
 
@@ -195,7 +195,7 @@ def test_a_worker_that_is_killed_is_replaced(site: SiteFactory, tmp_path: Path) 
         os.kill(cluster.children()[0], signal.SIGKILL)
         assert cluster.finish() == 0, cluster.errors()
     assert "was ended by SIGKILL: another one takes its place" in cluster.errors()
-    assert len(pages_of(tmp_path / "out.json")) == 60
+    assert len(pages_of(tmp_path / "out.json")) == 30
 
 
 def test_workers_that_die_again_and_again_end_the_crawl(site: SiteFactory, tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_a_crawl_directory_goes_on_after_a_kill_of_everything(
     with Cluster(tmp_path, *options) as cluster:
         assert cluster.finish() == 0, cluster.errors()
     assert "Going on with the crawl in job: " in cluster.errors()
-    assert len(pages_of(tmp_path / "out.json")) == 60
+    assert len(pages_of(tmp_path / "out.json")) == 30
 
 
 def test_workers_end_when_their_supervisor_is_killed(site: SiteFactory, tmp_path: Path) -> None:
