@@ -67,6 +67,8 @@ def _grown(client: Any, urls: int, reason: str | None) -> int:
 
 
 def _used(client: Any) -> int:
-    memory = client.info("memory")
-    # Buffers come and go.
-    return int(memory["used_memory"] - memory["mem_clients_normal"] - memory["mem_aof_buffer"])
+    """By keys: buffers come and go, and what Redis says of theirs is not of this moment."""
+    pipeline = client.pipeline(transaction=False)
+    for key in client.scan_iter(count=_AT_ONCE):
+        pipeline.memory_usage(key, samples=0)
+    return sum(filter(None, pipeline.execute()))
