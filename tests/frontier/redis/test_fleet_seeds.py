@@ -66,6 +66,8 @@ def test_workers_without_a_seed_wait_for_one_until_they_are_stopped(
     options = ("-a", f"seed={server.url('/other')}", "-s", "FRONTIER_WAIT_FOR_SEEDS=True")
     with Fleet(tmp_path, redis_url, *options) as fleet:
         fleet.start(2)
+        # Who comes after a stop goes on with the crawl.
+        fleet.until_joined(2)
         fleet.until(lambda: "/other" in server.paths())
         client.lpush(KEY, server.url("/fed"))
         fleet.until(lambda: "/behind" in server.paths())
