@@ -9,7 +9,6 @@ its memory grows by, for pages of the crawl, and for URLs alone in a frontier wi
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -19,15 +18,14 @@ from bench import cluster_stock
 from bench.cluster_bytes import measure_bytes
 from bench.cluster_ours import measure
 from bench.cluster_report import ClusterReport
-from bench.crawl import check_writable
-from bench.measure import CrawlFailed
-from bench.options import OneLineParser, count
-from bench.server import NoServer, serve
+from bench.comparing import parser_of, run
+from bench.options import count
+from bench.server import serve
 from bench.site import Site
-from crawlproject.errors import BadRedis
 from crawlproject.frontier.redis.binary import Server
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
 _WORKERS = (1, 2)
@@ -35,38 +33,12 @@ _WORKERS = (1, 2)
 _MEMORY = {"maxmemory": 8 * 1024**3}
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = OneLineParser(prog="bench cluster", description=__doc__, allow_abbrev=False)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--pages", type=count, default=4000, help="of the site (%(default)s)")
-    parser.add_argument("--repeat", type=count, default=3, help="runs of each (%(default)s)")
+def main(arguments: Sequence[str]) -> int:
+    parser = parser_of("cluster", __doc__, pages=4000)
     parser.add_argument(
         "--urls", type=count, default=100_000, help="whose bytes are measured (%(default)s)"
     )
-    parser.add_argument(
-        "--server", choices=("auto", "nginx", "python"), default="auto", help="(%(default)s)"
-    )
-    parser.add_argument(
-        "--output", type=Path, default=Path("bench.json"), help="all figures (./%(default)s)"
-    )
-    return parser
-
-
-def main(arguments: Sequence[str]) -> int:
-    options = _parser().parse_args(arguments)
-    try:
-        check_writable(options.output)
-    except OSError as error:
-        print(f"bench cluster: error: --output: {error}", file=sys.stderr)
-        return 2
-    try:
-        report = _compare(options)
-    except (CrawlFailed, NoServer, BadRedis) as error:
-        print(f"bench cluster: error: {error}", file=sys.stderr)
-        return 1
-    options.output.write_text(report.as_json(), encoding="utf-8")
-    report.show()
-    return 1 if report.differences else 0
+    return run(parser, arguments, _compare)
 
 
 def _compare(options: argparse.Namespace) -> ClusterReport:

@@ -9,21 +9,21 @@ page, and left out of the rates: it is the same for any site.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bench.comparing import parser_of, run
 from bench.crawlers import CRAWLERS, STOCK, Crawler, differences, missing, read_pages
-from bench.measure import Cost, CrawlFailed, Result, best
-from bench.options import OneLineParser, count
+from bench.measure import Cost, Result, best
 from bench.report import Report
-from bench.server import NoServer, Served, serve
+from bench.server import Served, serve
 from bench.site import ALONE, Site
 from bench.steps import step_costs
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Sequence
 
 # Far more than stock needs: a crawl that takes longer does not end at all.
@@ -31,54 +31,20 @@ _LIMIT_SECONDS = 60.0
 _LIMIT_SECONDS_A_PAGE = 0.5
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = OneLineParser(prog="bench crawl", description=__doc__, allow_abbrev=False)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--pages", type=count, default=2000, help="of the site (%(default)s)")
-    parser.add_argument("--repeat", type=count, default=3, help="runs of each (%(default)s)")
-    parser.add_argument(
-        "--server", choices=("auto", "nginx", "python"), default="auto", help="(%(default)s)"
-    )
-    parser.add_argument(
-        "--output", type=Path, default=Path("bench.json"), help="all figures (./%(default)s)"
-    )
-    return parser
-
-
 def main(arguments: Sequence[str]) -> int:
-    options = _parser().parse_args(arguments)
-    try:
-        check_writable(options.output)
-    except OSError as error:
-        print(f"bench crawl: error: --output: {error}", file=sys.stderr)
-        return 2
-    try:
-        report = _compare(options.pages, options.repeat, options.server)
-    except (CrawlFailed, NoServer) as error:
-        print(f"bench crawl: error: {error}", file=sys.stderr)
-        return 1
-    options.output.write_text(report.as_json(), encoding="utf-8")
-    report.show()
-    return 1 if report.differences else 0
+    parser = parser_of("crawl", __doc__, pages=2000)
+    return run(parser, arguments, _compare)
 
 
-def check_writable(path: Path) -> None:
-    """Minutes later would be too late to say that the figures cannot be written."""
-    is_new = not path.exists()
-    with path.open("a", encoding="utf-8"):
-        pass
-    if is_new:
-        path.unlink()
-
-
-def _compare(pages: int, repeat: int, server: str) -> Report:
+def _compare(options: argparse.Namespace) -> Report:
+    pages, repeat = options.pages, options.repeat
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         site, root = Site(pages), folder / "site"
         root.mkdir()
         _say(f"writing a site of {pages} pages")
         site.write(root)
-        with serve(root, folder / "server", server) as served:
+        with serve(root, folder / "server", options.server) as served:
             _say(f"served by {served.server}" + (f" ({served.note})" if served.note else ""))
             costs = _measure(served, folder, pages, repeat)
         # Only now: a child's peak memory is counted from what its parent has when it starts it.

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Self
 
 from crawlproject.frontier.redis.keys import prefix_of
-from tests.crawling import command_environment
+from tests.killing import start_crawl
 from tests.waiting import PATIENCE, wait_for
 
 if TYPE_CHECKING:
@@ -35,14 +33,7 @@ class Worker:
         self.output = folder / f"{name}.json"
         self._errors = folder / f"{name}.txt"
         with self._errors.open("w") as errors:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "scrapy", "crawl", "site", "-O", self.output.name, *options],
-                cwd=folder,
-                env=command_environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                start_new_session=True,
-            )
+            self._process = start_crawl(folder, ["-O", self.output.name, *options], errors)
 
     @property
     def pid(self) -> int:

@@ -27,8 +27,18 @@ def start_crawl(
     before: Callable[[], None] | None = None,
     spider: str = "site",
 ) -> subprocess.Popen[str]:
+    return start_scrapy(folder, ["crawl", spider, *options], errors, before)
+
+
+def start_scrapy(
+    folder: Path,
+    arguments: Sequence[str],
+    errors: int | IO[str] = subprocess.PIPE,
+    before: Callable[[], None] | None = None,
+) -> subprocess.Popen[str]:
+    """A command of Scrapy, in a session of its own, so that all of it can be killed."""
     return subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "crawl", spider, *options],
+        [sys.executable, "-m", "scrapy", *arguments],
         cwd=folder,
         env=command_environment(),
         stdout=subprocess.DEVNULL,

@@ -7,14 +7,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
-from tests.crawling import command_environment, scrapy
-from tests.killing import kill
+from tests.crawling import scrapy
+from tests.killing import kill, start_scrapy
 from tests.waiting import wait_for
 
 if TYPE_CHECKING:
@@ -45,15 +44,7 @@ class Cluster:
     def __init__(self, folder: Path, *options: str) -> None:
         self._errors = folder / "stderr.txt"
         with self._errors.open("w") as errors:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "scrapy", "cluster", "site", "-n", "2", *options],
-                cwd=folder,
-                env=command_environment(),
-                stdout=subprocess.DEVNULL,
-                stderr=errors,
-                text=True,
-                start_new_session=True,
-            )
+            self.process = start_scrapy(folder, ["cluster", "site", "-n", "2", *options], errors)
 
     def __enter__(self) -> Self:
         return self

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from crawlproject.frontier.base import Lease
+    from crawlproject.frontier.reading import Reader
 
 
 Graph = dict[str, list[str]]
@@ -134,6 +135,10 @@ def crawl(
         # But one redirect too many may turn out to be a loop, when a way with fewer is found.
         twice = {url for url in reported if reported.count(url) > 1}
         assert twice <= provisional, "each page is reported once"
+    return known_to(frontier.read()), list(dict.fromkeys(reported))
+
+
+def known_to(reader: Reader) -> Known:
     known: Known = {
         page["url"]: (
             page["depth"],
@@ -141,11 +146,11 @@ def crawl(
             tuple(page["redirected_from"]),
             page["error"],
         )
-        for _, page in frontier.read().pages()
+        for _, page in reader.pages()
     }
-    for skip in frontier.skips():
+    for skip in reader.skips():
         known[f"{skip.url} skipped: {skip.reason}"] = (skip.depth, skip.referrer, (), None)
-    return known, list(dict.fromkeys(reported))
+    return known
 
 
 def reason_of(page: str) -> str:

@@ -22,7 +22,7 @@ from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.scripts import Scripts
 from tests.chance import times
-from tests.frontier.test_order import answer, crawl, groups_of, webs
+from tests.frontier.test_order import answer, crawl, groups_of, known_to, webs
 from tests.redis_server import connected
 
 if TYPE_CHECKING:
@@ -107,19 +107,7 @@ class Crew:
         return all(worker.exhausted() for worker in self.workers)
 
     def known(self) -> Known:
-        reader = self.workers[0].read()
-        known: Known = {
-            page["url"]: (
-                page["depth"],
-                page["referrer"],
-                tuple(page["redirected_from"]),
-                page["error"],
-            )
-            for _, page in reader.pages()
-        }
-        for skip in reader.skips():
-            known[f"{skip.url} skipped: {skip.reason}"] = (skip.depth, skip.referrer, (), None)
-        return known
+        return known_to(self.workers[0].read())
 
 
 def crawl_together(
