@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,10 @@ def test_a_pure_module_knows_neither_scrapy_nor_a_clock(module: str) -> None:
         )
     }
     assert not imports & {"scrapy", "twisted", "asyncio", "time", "socket", "os"}
+
+
+def test_every_module_of_the_shared_frontier_is_on_its_map() -> None:
+    folder = PACKAGE / "frontier" / "redis"
+    said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
+    on_map = set(re.findall(r"``([a-z]+)``", said))
+    assert on_map | {"keys", "__init__"} == {path.stem for path in folder.glob("*.py")}
