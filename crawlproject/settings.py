@@ -40,6 +40,7 @@ SCOPE_MAX_PAGES_PER_HOST = 0  # URLs of a host that are fetched, at most; 0: no 
 SCOPE_MAX_PAGES_PER_PREFIX = 300  # … of a calendar, of the facets of a list …; 0: no limit
 SCOPE_MAX_REPEATED_SEGMENTS = 3  # times that a path may say the same segment; 0: no limit
 SCOPE_MAX_QUERY_PARAMS = 12  # parameters of a URL, at most; 0: no limit
+SCOPE_INTERNAL_SEEDS = True  # a seed may be an internal address; then other URLs may be, too
 SCOPE_FOLLOW_SEED_REDIRECTS = True  # a seed that redirects to another host takes it into scope
 DEPTH_LIMIT = 16  # links from a seed, at most; 0: no limit
 URLLENGTH_LIMIT = 2083  # characters; longer URLs are skipped; 0: no limit
@@ -184,6 +185,10 @@ FEED_EXPORTERS = {
 
 MONITORING_PROGRESS = True  # a live line, when standard error is a terminal
 MONITORING_SUMMARY = True  # a table at the end, on standard error
+MONITORING_SNAPSHOT_FILE: str | None = None  # a JSON file that says how the crawl goes
+MONITORING_SNAPSHOT_SECONDS = 1.0  # between two of them
+METRICS_PORT = 0  # where Prometheus gets /metrics while the crawl runs; 0: nobody listens
+METRICS_ADDRESS = "127.0.0.1"  # … and from which machines: 0.0.0.0 is all
 LOG_LEVEL = "WARNING"
 LOG_FORMATTER = "crawlproject.monitoring.logs.SparingLogFormatter"
 # Scrapy would look for it in the source of every callback, at every call.
@@ -226,7 +231,11 @@ EXTENSIONS: dict[str, int | None] = {
     "crawlproject.monitoring.counting.Counting": 0,
     "crawlproject.politeness.throttle.GateThrottle": 100,
     "crawlproject.politeness.overload.Overload": 110,
+    "crawlproject.monitoring.vitals.Vitals": 190,
     "crawlproject.monitoring.progress.Progress": 200,
+    # Before the outputs: it says that they are being written.
+    "crawlproject.monitoring.snapshot_file.SnapshotFile": 210,
+    "crawlproject.monitoring.metrics_server.MetricsServer": 220,
     "crawlproject.monitoring.summary.Summary": 300,
     "crawlproject.exports.feeds.Feeds": 400,
     "scrapy.extensions.corestats.CoreStats": None,

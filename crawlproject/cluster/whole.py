@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.frontier.base import SPENDING, Counts
 from crawlproject.frontier.database import connect, connect_to_memory
+from crawlproject.frontier.hosts import HostsNow
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redis.ending import bury, end_all
 from crawlproject.frontier.redis.mirror import Mirror
@@ -98,6 +99,13 @@ class Whole:
 
     def counts(self) -> Counts:
         return self.last.counts
+
+    def hosts(self, now: float) -> HostsNow:
+        # The workers have them, and none has all.
+        return HostsNow()
+
+    def recall(self, name: str) -> str | None:
+        return self._reader.note(name)
 
     def read(self) -> Reader:
         return self._reader

@@ -40,6 +40,7 @@ from crawlproject.failures import explain
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.leases import check_wiring
 from crawlproject.frontier.opening import check_crawl_directory
+from crawlproject.monitoring.listening import check_metrics_port
 from crawlproject.pipelines.places import check_store
 from crawlproject.render import NO_BROWSER
 from crawlproject.spiders.arguments import ARGUMENTS
@@ -170,6 +171,7 @@ class Command(crawl.Command):
             check_wiring(crawler.settings)
         check_outputs(crawler.settings.getdict("FEEDS"), crawler)
         check_store(settings)
+        check_metrics_port(settings)
         check_crawl_directory(crawler.settings)
 
 

@@ -19,25 +19,20 @@ from crawlproject.commands.leaf import draw
 from crawlproject.commands.meant import is_directory, url_meant
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.database import DATABASE
-from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redis.address import is_address
 from crawlproject.pipelines.blobs import MissingBody, StoreError
+from crawlproject.pipelines.kept import HOW_TO_STORE, body_of, leaf_of
 from crawlproject.pipelines.places import Shelves
-from crawlproject.pipelines.stored import checked
 from crawlproject.urls.fingerprint import canonicalizer_from
 
 if TYPE_CHECKING:
     import argparse
 
-    from crawlproject.frontier.questions import Questions
     from crawlproject.frontier.source import Source
-    from crawlproject.records import Record
 
 Leaf = dict[str, Any]
 
-_COMPARED = frozenset({"duplicate_of", "near_duplicate_of", "similarity"})
 STORED, MISSING = "stored", "missing"
-_HOW_TO = "-s STORE_BODIES=True keeps the bodies of the pages that are fetched from then on"
 
 
 class Command(Inquiry, ScrapyCommand):
@@ -76,14 +71,14 @@ class Command(Inquiry, ScrapyCommand):
         shelves = Shelves(source.folder, self.settings["STORE_URI"])
         with source.questions() as questions:
             url = url_meant(asked, questions, canonicalizer_from(self.settings))
-            leaf = _leaf(questions, asked, url)
+            leaf = leaf_of(questions, asked, url)
         if opts.body:
             return self._write_body(leaf, shelves)
         problem = _look_for_body(leaf, shelves)
         if opts.json:
             write_json(leaf)
         else:
-            draw(leaf, problem, _HOW_TO)
+            draw(leaf, problem, HOW_TO_STORE)
         return 1 if leaf["page"] is None else 0
 
     def _arguments(self, args: list[str], redis: str | None) -> list[str]:
@@ -98,7 +93,7 @@ class Command(Inquiry, ScrapyCommand):
 
     def _write_body(self, leaf: Leaf, shelves: Shelves) -> int:
         try:
-            sys.stdout.buffer.write(_body(leaf, shelves))
+            sys.stdout.buffer.write(body_of(leaf, shelves))
         except (MissingBody, StoreError) as error:
             self._complain(f"there is no body of {leaf['url']}: {error}")
             return 1
@@ -107,41 +102,6 @@ class Command(Inquiry, ScrapyCommand):
 
 def _is_crawl(text: str) -> bool:
     return "://" not in text and (Path(text) / DATABASE).exists()
-
-
-def _leaf(questions: Questions, asked: str, url: str) -> Leaf:
-    known = questions.find(url)
-    answer = None if known is None else Reader(questions.database).answer(known.id)
-    stored = None if answer is None or answer.stored is None else checked(answer.stored)
-    return {
-        "asked": asked,
-        "url": url,
-        "state": None if known is None else known.state,
-        "page": None if answer is None else _told(answer.record),
-        "redirects_to": None if answer is None else answer.target,
-        "stored": stored,
-        "body": None,
-        "near": [one._asdict() for one in questions.near(url)] if known is None else [],
-    }
-
-
-def _told(record: Record) -> Record:
-    """Without what is found out when outputs are written: null would say that there is none."""
-    return {name: value for name, value in record.items() if name not in _COMPARED}
-
-
-def _body(leaf: Leaf, shelves: Shelves) -> bytes:
-    """Raises MissingBody with the reason, and StoreError."""
-    stored = leaf["stored"]
-    if leaf["state"] is None:
-        raise MissingBody("it was never seen")
-    if leaf["redirects_to"] is not None:
-        raise MissingBody(f"it redirects to {leaf['redirects_to']}")
-    if leaf["page"] is None or leaf["page"].get("status_code") is None:
-        raise MissingBody("there was no answer; scrapy why says more")
-    if stored is None:
-        raise MissingBody(f"it is not stored; {_HOW_TO}")
-    return shelves.blobs(stored["store"]).get(stored["content_hash"])
 
 
 def _look_for_body(leaf: Leaf, shelves: Shelves) -> str | None:

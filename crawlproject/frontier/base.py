@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from crawlproject.frontier.hosts import HostsNow
     from crawlproject.frontier.reading import Reader
     from crawlproject.items import Content
     from crawlproject.records import Record
@@ -289,6 +290,11 @@ class Frontier(Protocol):
         """Count that a host had too much to do; not ``again``: it has not any more.
 
         How often in a row it had.
+        """
+
+    def hosts(self, now: float) -> HostsNow:
+        """How many hosts are in which state; of a shared crawl, those that this worker has met.
+        It looks at every one of them.
         """
 
     def robots_of(self, origin: str) -> Robots | None:

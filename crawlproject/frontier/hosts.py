@@ -17,7 +17,7 @@ from heapq import heapify, heappop, heappush, nsmallest
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 # Seconds until it is worth asking again for a turn at a host that is busy.
 _PATIENCE = 0.05
@@ -40,6 +40,24 @@ class HostLimits(NamedTuple):
     # The delay until something is known about the host, and the longest that throttling adds.
     start_delay: float = 0.0
     max_throttle: float = float("inf")
+
+
+class HostsNow(NamedTuple):
+    """How many hosts are in which state at a moment, and what they are left between requests."""
+
+    total: int = 0
+    # May be asked now, and have something queued or in flight.
+    ready: int = 0
+    # Their delay runs.
+    waiting: int = 0
+    # Wait for longer than their delay, with or without anything queued.
+    held: int = 0
+    idle: int = 0
+    # Seconds.
+    mean_delay: float = 0.0
+    longest_delay: float = 0.0
+    # So far, host by host; a host has the same place at every look, and new ones come last.
+    requests: Sequence[int] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -159,6 +177,36 @@ class HostGate(Generic[T]):
         if self._ready:
             return now
         return self._waiting[0][0] if self._waiting else None
+
+    def survey(self, now: float) -> HostsNow:
+        """Look at every host: O(hosts)."""
+        ready = waiting = held = 0
+        sum_of_delays = longest = 0.0
+        for host in self._hosts.values():
+            delay = host.delay
+            sum_of_delays += delay
+            longest = max(longest, delay)
+            # No delay takes it further than that.
+            if host.ready_at > now + delay:
+                held += 1
+            elif host.in_flight:
+                ready += 1
+            elif host.queue or host.horizon is not None:
+                if host.ready_at > now:
+                    waiting += 1
+                else:
+                    ready += 1
+        total = len(self._hosts)
+        return HostsNow(
+            total,
+            ready,
+            waiting,
+            held,
+            idle=total - ready - waiting - held,
+            mean_delay=sum_of_delays / total if total else 0.0,
+            longest_delay=longest,
+            requests=[host.requests for host in self._hosts.values()],
+        )
 
     def enter(self, name: str, now: float) -> float:
         """Take a turn at the host without an item: 0 if it is given, else seconds to wait."""

@@ -9,7 +9,7 @@ from crawlproject.frontier.guard import guarded
 
 if TYPE_CHECKING:
     from crawlproject.frontier.base import Lease
-    from crawlproject.frontier.hosts import HostGate
+    from crawlproject.frontier.hosts import HostGate, HostsNow
 
 
 class Turns(ABC):
@@ -48,6 +48,9 @@ class Turns(ABC):
 
     def overloaded(self, host: str, *, again: bool) -> int:
         return self._gate.overloaded(host, again=again)
+
+    def hosts(self, now: float) -> HostsNow:
+        return self._gate.survey(now)
 
     def _withdraw(self, lease: Lease) -> None:
         """End a lease whose request never reached the host."""

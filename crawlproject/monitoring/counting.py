@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.extensions.corestats import CoreStats
 from scrapy.statscollectors import MemoryStatsCollector
 
+from crawlproject.frontier.clock import now
 from crawlproject.items import Page
 from crawlproject.monitoring.tally import Tally
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.statscollectors import StatsCollector
+
+    from crawlproject.monitoring.journal import Journal
 
 
 class Stats(MemoryStatsCollector):
@@ -31,11 +34,15 @@ class Counting(CoreStats):
     def __init__(self, stats: StatsCollector) -> None:
         super().__init__(stats)
         self.tally = Tally()
+        # Where somebody wants snapshots.
+        self.journal: Journal | None = None
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
         super().item_scraped(item, spider)
         if isinstance(item, Page):
             self.tally.add(item)
+            if self.journal is not None:
+                self.journal.add(item, now())
 
 
 def tally_of(crawler: Crawler) -> Tally:

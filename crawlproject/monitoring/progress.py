@@ -27,6 +27,8 @@ from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import Counts
 from crawlproject.monitoring.counting import tally_of
 from crawlproject.monitoring.line import Speed, State, render
+from crawlproject.monitoring.phase import phase_of
+from crawlproject.monitoring.snapshot import Phase
 from crawlproject.monitoring.streams import is_terminal, writes_to_stdout
 
 if TYPE_CHECKING:
@@ -40,6 +42,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REFRESH_SECONDS = 0.25
+
+# As the line says it.
+_PHASES = {
+    Phase.RUNNING: None,
+    Phase.STOPPING: "stopping",
+    Phase.WRITING: "writing files",
+    Phase.ENDED: None,
+}
 
 
 class Progress:
@@ -103,7 +113,6 @@ class Progress:
             # Live hides it, and it would stay hidden after a kill.
             self._console.show_cursor(True)
         self._loop = create_looping_call(self.draw)
-        # Not now: the engine calls itself running only after this signal.
         self._loop.start(REFRESH_SECONDS, now=False)
 
     def begin(self) -> None:
@@ -162,13 +171,10 @@ class Progress:
             return Counts()
 
     def _phase(self, elapsed: float) -> str | None:
-        if self._is_writing:
-            return "writing files"
-        # No signal says that the engine lets its last requests end: Ctrl-C shows in
-        # 'running', the time limit only on the clock.
-        if not self._crawler.engine.running or 0 < self._time_limit <= elapsed:
-            return "stopping"
-        return None
+        phase = phase_of(
+            self._crawler, elapsed, time_limit=self._time_limit, is_writing=self._is_writing
+        )
+        return _PHASES[phase]
 
     def _redirect_log(self) -> None:
         handler = get_scrapy_root_handler()

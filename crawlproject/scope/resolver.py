@@ -1,8 +1,8 @@
 """A resolver that does not let a public site lead the crawler into a private network.
 
 A name in scope may still resolve to an internal address. Unless a seed is on such an
-address, it is passed over for any host that is not a seed's, before a connection. Names
-resolve to IPv4 and IPv6 addresses.
+address, it is passed over for any host that is not a seed's, before a connection; with
+``SCOPE_INTERNAL_SEEDS=False`` for a seed's, too. Names resolve to IPv4 and IPv6 addresses.
 """
 
 from __future__ import annotations
@@ -23,14 +23,7 @@ if TYPE_CHECKING:
 
 def is_refused(scope: Scope, name: str, address: str) -> bool:
     """Whether the crawl may not follow the name to the address."""
-    if not is_internal_address(address):
-        return False
-    if name in scope.seed_hosts:
-        scope.allows_internal = True
-    if scope.allows_internal:
-        return False
-    scope.refused_hosts.add(name)
-    return True
+    return is_internal_address(address) and not scope.may_follow_inside(name)
 
 
 class GuardedResolver(ThreadedResolver):

@@ -40,7 +40,8 @@ class Mode(StrEnum):
 class Scope:
     """The hosts of the seeds, the hosts that were allowed, patterns on the URL, rules, and traps.
 
-    A seed is always in scope, and has no budget. Internal addresses are, when a seed is one.
+    A seed is always in scope, and has no budget. Internal addresses are, when a seed is one;
+    without ``internal_seeds`` none is, whoever asks for it.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Scope:
         include: Iterable[str] = (),
         exclude: Iterable[str] = (),
         max_url_length: int = 0,
+        internal_seeds: bool = True,
         rules: Iterable[Callable[[str], str | None]] = (),
         traps: Traps | None = None,
     ) -> None:
@@ -70,12 +72,23 @@ class Scope:
         self._traps = traps or Traps()
         seed_hosts = {host_of(seed) for seed in self._seeds}
         self.seed_hosts = frozenset(seed_hosts)
-        self.allows_internal = any(is_internal(host) for host in seed_hosts)
+        self._internal_seeds = internal_seeds
+        self.allows_internal = internal_seeds and any(is_internal(host) for host in seed_hosts)
         # Names that turned out to lead into a private network.
         self.refused_hosts: set[str] = set()
         self._host_reason = lru_cache(maxsize=65_536)(self._judge_host)
         for host in seed_hosts:
             self.widen(host)
+
+    def may_follow_inside(self, name: str) -> bool:
+        """Whether a name that leads into a private network may be followed there. A seed's may,
+        and with it the crawl is one of that network.
+        """
+        if self._internal_seeds and name in self.seed_hosts:
+            self.allows_internal = True
+        if not self.allows_internal:
+            self.refused_hosts.add(name)
+        return self.allows_internal
 
     def widen(self, host: str) -> bool:
         """Take a host in as if a seed were on it. Whether that changes anything."""

@@ -18,7 +18,7 @@ from crawlproject.pipelines.duplicates import DROP, MARK, MAX_SIZE, MIN_SIZE
 from crawlproject.render import install as render
 from crawlproject.render.install import MODES
 from crawlproject.scope.domains import registered_domain
-from crawlproject.scope.internal import is_loopback
+from crawlproject.scope.internal import is_internal, is_loopback
 from crawlproject.spiders import values
 from crawlproject.spiders.seeds import canonical_seeds, seeds_of_file, split_seeds
 from crawlproject.urls.canonical import host_of
@@ -92,7 +92,8 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (
             values.yes_or_no,
             "ROBOTSTXT_OBEY AUTOTHROTTLE_ENABLED POLITENESS_FAST_LOOPBACK URLS_JOIN_SCHEMES "
-            "SCOPE_SEEDS_ONLY SCOPE_FOLLOW_SEED_REDIRECTS MONITORING_PROGRESS MONITORING_SUMMARY "
+            "SCOPE_SEEDS_ONLY SCOPE_FOLLOW_SEED_REDIRECTS SCOPE_INTERNAL_SEEDS "
+            "MONITORING_PROGRESS MONITORING_SUMMARY "
             "HTTPERROR_ALLOW_ALL DOWNLOAD_VERIFY_CERTIFICATES RETRY_ENABLED "
             "FRONTIER_WAIT_FOR_SEEDS SCHEDULER_PERSIST SCHEDULER_FLUSH_ON_START "
             "REDIS_START_URLS_AS_SET REDIS_START_URLS_AS_ZSET "
@@ -126,7 +127,13 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.whole_number(1, 50), "DUPLICATES_SHINGLE_WORDS"),
         (values.part, "DUPLICATES_THRESHOLD"),
         (values.one_of(MARK, DROP), "DUPLICATES_ACTION"),
-        (values.some_time, "DOWNLOAD_TIMEOUT RENDER_TIMEOUT_SECONDS FRONTIER_LEASE_SECONDS"),
+        (
+            values.some_time,
+            "DOWNLOAD_TIMEOUT RENDER_TIMEOUT_SECONDS FRONTIER_LEASE_SECONDS "
+            "MONITORING_SNAPSHOT_SECONDS",
+        ),
+        (values.port, "METRICS_PORT"),
+        (values.text, "METRICS_ADDRESS"),
         (values.encoding, "FEED_EXPORT_ENCODING"),
         (values.statuses, "RETRY_HTTP_CODES"),
         (values.one_of(HOSTNAME, DOMAIN), "POLITENESS_HOST"),
@@ -135,10 +142,29 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.log_level, "LOG_LEVEL"),
         (rules, "SCOPE_RULES"),
         (values.crawl_name, "FRONTIER_CRAWL_ID"),
-        (values.text_or_none, "STORE_URI DUPLICATES_ITEM_TEXT REDIS_URL REDIS_START_URLS_KEY"),
+        (
+            values.text_or_none,
+            "STORE_URI DUPLICATES_ITEM_TEXT REDIS_URL REDIS_START_URLS_KEY "
+            "MONITORING_SNAPSHOT_FILE",
+        ),
     )
     for name in names.split()
 }
+
+# Settings that say neither which code is to run nor where anything is: anybody may choose them.
+HARMLESS_SETTINGS = frozenset(_OTHER_SETTINGS) - {
+    "SCOPE_RULES",
+    "FRONTIER_CRAWL_ID",
+    "STORE_URI",
+    "REDIS_URL",
+    "REDIS_START_URLS_KEY",
+    "DOWNLOAD_VERIFY_CERTIFICATES",
+    "ROBOTSTXT_OBEY",
+    "SCOPE_INTERNAL_SEEDS",
+}
+
+# Why a seed is refused.
+INTERNAL_SEED = "is an internal address: only public ones may be crawled here"
 
 # scrapyd adds its own to every job.
 _SCRAPYD = frozenset({"_job", "_version"})
@@ -163,6 +189,7 @@ def apply(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
         raise BadArgument("rate", "is another way to say delay: give one of them")
     _check(settings)
     seeds = _seeds(arguments, settings)
+    _keep_outside(seeds, settings)
     settings.set("SEEDS", seeds, priority="cmdline")
     _keep_password_home(seeds, settings)
     _treat_hosts(settings)
@@ -210,6 +237,15 @@ def _seeds(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
     if not seeds and not (settings["REDIS_URL"] and is_fed):
         raise BadArgument("seed", "missing: give a URL, as in -a seed=https://example.com")
     return seeds
+
+
+def _keep_outside(seeds: list[str], settings: BaseSettings) -> None:
+    """What a seed's name leads to is found out when it is resolved (``scope/resolver.py``)."""
+    if settings.getbool("SCOPE_INTERNAL_SEEDS"):
+        return
+    for seed in seeds:
+        if is_internal(host_of(seed)):
+            raise BadArgument("seed", f"{seed} {INTERNAL_SEED}")
 
 
 def _keep_password_home(seeds: list[str], settings: BaseSettings) -> None:

@@ -107,6 +107,7 @@ class SiteSpider(CrawlSpider):
             include=settings.getlist("SCOPE_INCLUDE"),
             exclude=settings.getlist("SCOPE_EXCLUDE"),
             max_url_length=settings.getint("URLLENGTH_LIMIT"),
+            internal_seeds=settings.getbool("SCOPE_INTERNAL_SEEDS"),
             rules=rules_from(crawler),
             traps=Traps(
                 max_repeated_segments=settings.getint("SCOPE_MAX_REPEATED_SEGMENTS"),

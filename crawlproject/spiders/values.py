@@ -22,6 +22,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 _HOST = re.compile(r"[^\s/:@?#,*]+")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", 10, 20, 30, 40, 50)
 _LEAST_PART = 0.1
+_LARGEST_PORT = 65_535
 _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off"})
 
@@ -42,6 +43,16 @@ def whole_number(minimum: int, maximum: int | None = None) -> Callable[[str, Any
         return int(text)
 
     return parse
+
+
+def port(name: str, value: Any) -> int:
+    """A port to listen on; 0: on none."""
+    text = str(value or 0).strip()
+    if not re.fullmatch("[0-9]{1,5}", text) or int(text) > _LARGEST_PORT:
+        raise BadArgument(
+            name, f"{str(value)[:50]!r} is not a port from 1 to {_LARGEST_PORT} (0: none)"
+        )
+    return int(text)
 
 
 def part(name: str, value: Any) -> float:

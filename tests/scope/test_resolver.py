@@ -9,7 +9,7 @@ import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.scope.resolver import GuardedResolver, is_refused
-from crawlproject.scope.scope import Mode, Scope
+from crawlproject.scope.scope import INTERNAL, Mode, Scope
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,16 @@ def test_a_seed_that_resolves_inside_opens_the_inside_for_the_others() -> None:
     assert is_refused(scope, "wiki.example", "10.0.0.6")
     assert not is_refused(scope, "intranet.example", "10.0.0.5")
     assert not is_refused(scope, "wiki.example", "10.0.0.6")
+
+
+@pytest.mark.parametrize("seed", ["http://10.0.0.5/", "http://intranet.example/"])
+def test_no_seed_opens_the_inside_where_none_may(seed: str) -> None:
+    scope = Scope([seed], mode=Mode.ANY, internal_seeds=False)
+    assert not scope.allows_internal
+    assert is_refused(scope, "intranet.example", "10.0.0.5")
+    assert is_refused(scope, "wiki.example", "169.254.169.254")
+    assert not is_refused(scope, "example.com", "93.184.216.34")
+    assert scope.reason("http://127.0.0.1/") == INTERNAL
 
 
 async def resolved(scope: Scope | None, name: str) -> list[str]:

@@ -1,0 +1,25 @@
+"""Crawls as a service: scrapyd, with a job API, metrics and a live page.
+
+scrapyd is the engine: its queue, its processes, its logs. What is here are parts that its
+``scrapyd.conf`` names:
+
+| module | is |
+|---|---|
+| ``app`` | the application: a look at the options before scrapyd starts |
+| ``options`` | the section [crawlproject] of scrapyd.conf |
+| ``book`` | every job that was ordered, and what became of it |
+| ``queue`` | scrapyd's queue, which writes into the book first |
+| ``launcher`` | starts jobs, tells how they end, goes on with those that were open |
+| ``runner`` | the process of a job: an egg comes before what is installed |
+| ``layout`` | where a job has its files |
+| ``site`` | the site: guard, live page (``page/``), scrapyd's services and ours |
+| ``guard`` | who may ask for what |
+| ``http``, ``files`` | JSON over HTTP; files as answers |
+| ``api`` | the job API; ``openapi`` describes it, ``orders`` checks what is ordered |
+| ``view``, ``totals`` | what is said of a job, and of all that run |
+| ``looking`` | what is in the crawl directories of jobs |
+| ``metrics`` | for Prometheus |
+| ``scrapyd_services`` | scrapyd's own services, with checks |
+
+``python -m crawlproject.service`` (``./scripts/serve``) starts it.
+"""

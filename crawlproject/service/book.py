@@ -1,0 +1,208 @@
+"""The book of jobs: what was ordered, and what became of it. It outlives the service.
+
+scrapyd forgets a job when it leaves the queue, until it has ended. So the book is written
+before the queue, and a job that is open when the service starts again goes on.
+
+One table in ``dbs_dir/crawlproject.db``: a row for each job, by its id and project.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from scrapyd.config import Config
+
+FILE = "crawlproject.db"
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS jobs (
+    number INTEGER PRIMARY KEY,
+    job TEXT NOT NULL,
+    project TEXT NOT NULL,
+    spider TEXT NOT NULL,
+    message TEXT NOT NULL,
+    priority REAL NOT NULL,
+    status TEXT NOT NULL,
+    queued_at REAL NOT NULL,
+    started_at REAL,
+    ended_at REAL,
+    runs INTEGER NOT NULL,
+    exit_status INTEGER,
+    problem TEXT,
+    UNIQUE (job, project)
+) STRICT;
+"""
+_COLUMNS = (
+    "number, job, project, spider, message, priority, status, queued_at, started_at, ended_at, "
+    "runs, exit_status, problem"
+)
+
+
+class Status(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    # Came to its end: nothing was left to do, or a limit that was set is reached.
+    FINISHED = "finished"
+    # Was asked to end; its outputs are complete so far.
+    STOPPED = "stopped"
+    FAILED = "failed"
+    # Ended at once. What it has found is kept, but no output was written.
+    KILLED = "killed"
+
+
+OPEN = frozenset({Status.QUEUED, Status.RUNNING, Status.STOPPING})
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    number: int
+    id: str
+    project: str
+    spider: str
+    # The spider's arguments, and under 'settings' the settings, as scrapyd's queue has them.
+    message: dict[str, Any]
+    priority: float
+    status: Status
+    queued_at: float
+    started_at: float | None = None
+    ended_at: float | None = None
+    runs: int = 0
+    # Of a process that a signal has ended: the signal, negative.
+    exit_status: int | None = None
+    # Why it failed, in one line.
+    problem: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.status in OPEN
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """Of its spider."""
+        return {
+            name: str(value)
+            for name, value in self.message.items()
+            if name != "settings" and not name.startswith("_")
+        }
+
+
+@dataclass(slots=True)
+class Book:
+    """Jobs by their number in ``jobs``: all of them, since none is large."""
+
+    database: sqlite3.Connection
+    jobs: dict[int, Job] = field(default_factory=dict)
+    # By their ids: of each project one, at most.
+    _by_id: dict[str, list[Job]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.database.executescript(_SCHEMA)
+        rows = self.database.execute(f"SELECT {_COLUMNS} FROM jobs ORDER BY number")  # noqa: S608
+        for number, job, project, spider, message, priority, status, *rest in rows:
+            self._add(
+                Job(
+                    number,
+                    job,
+                    project,
+                    spider,
+                    json.loads(message),
+                    priority,
+                    Status(status),
+                    *rest,
+                )
+            )
+
+    def find(self, job: str, project: str | None = None) -> Job | None:
+        """By its id; of several projects, the one that was ordered last."""
+        found = self._by_id.get(job, [])
+        if project is not None:
+            found = [one for one in found if one.project == project]
+        return found[-1] if found else None
+
+    def order(
+        self,
+        job: str,
+        project: str,
+        spider: str,
+        message: dict[str, Any],
+        *,
+        priority: float,
+        now: float,
+    ) -> Job:
+        """Note a job that is to run, perhaps again."""
+        known = self.find(job, project)
+        if known is None:
+            number = max(self.jobs, default=0) + 1
+            known = Job(number, job, project, spider, message, priority, Status.QUEUED, now)
+            self._add(known)
+        known.spider, known.message, known.priority = spider, message, priority
+        known.status = Status.QUEUED
+        known.ended_at = known.exit_status = known.problem = None
+        self.write(known)
+        return known
+
+    def write(self, job: Job) -> None:
+        """Keep a job as it is now."""
+        self.database.execute(
+            f"INSERT OR REPLACE INTO jobs ({_COLUMNS}) "  # noqa: S608
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                job.number,
+                job.id,
+                job.project,
+                job.spider,
+                json.dumps(job.message),
+                job.priority,
+                str(job.status),
+                job.queued_at,
+                job.started_at,
+                job.ended_at,
+                job.runs,
+                job.exit_status,
+                job.problem,
+            ),
+        )
+
+    def remove(self, job: Job) -> None:
+        self.database.execute("DELETE FROM jobs WHERE number = ?", (job.number,))
+        del self.jobs[job.number]
+        self._by_id[job.id].remove(job)
+        if not self._by_id[job.id]:
+            del self._by_id[job.id]
+
+    def with_status(self, *statuses: Status) -> list[Job]:
+        return [job for job in self.jobs.values() if job.status in statuses]
+
+    def ended_beyond(self, most: int) -> list[Job]:
+        """The ended jobs but for the last ones."""
+        ended = [job for job in self.jobs.values() if not job.is_open]
+        ended.sort(key=lambda job: job.ended_at or 0.0)
+        return ended[:-most] if most else []
+
+    def _add(self, job: Job) -> None:
+        self.jobs[job.number] = job
+        self._by_id.setdefault(job.id, []).append(job)
+
+
+_books: WeakKeyDictionary[Config, Book] = WeakKeyDictionary()
+
+
+def book_of(config: Config) -> Book:
+    """One book for all parts of the service, which know each other by nothing else."""
+    if config not in _books:
+        folder = config.get("dbs_dir", "dbs")
+        if folder != ":memory:":
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            folder = str(Path(folder) / FILE)
+        database = sqlite3.connect(folder, isolation_level=None, check_same_thread=False)
+        database.execute("PRAGMA journal_mode = WAL")
+        _books[config] = Book(database)
+    return _books[config]

@@ -1,0 +1,228 @@
+"""scrapyd's launcher, with what a job needs to be watched, to go on, and to be told of.
+
+- Every job has a crawl directory, a snapshot and outputs there (``layout.py``), and may not crawl
+  this network, unless that is allowed.
+- How it ended is written in the book.
+- What was open when the service ended, however that was, goes on when it starts again.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections import deque
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from scrapyd.interfaces import IEnvironment, IPoller
+from scrapyd.launcher import Launcher, ScrapyProcessProtocol, get_crawl_args
+from twisted.internet import defer, reactor, threads
+from twisted.internet.error import ProcessExitedAlready
+from twisted.logger import Logger
+
+from crawlproject.frontier.database import holder
+from crawlproject.monitoring.snapshot import read_snapshot
+from crawlproject.service.book import Status, book_of
+from crawlproject.service.layout import SNAPSHOT, crawl_directory, feeds, log_file
+from crawlproject.service.options import options_from
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrapyd.config import Config
+    from twisted.application.service import MultiService
+    from twisted.python.failure import Failure
+
+    from crawlproject.service.book import Job
+
+log = Logger()
+
+# What a job is not to know.
+_SECRETS = ("SCRAPYD_USERNAME", "SCRAPYD_PASSWORD")
+# Seconds between two looks whether a crawl directory is free, and in which jobs may end
+# before the service does: Docker gives ten.
+_BREAK, _GRACE = 0.5, 8.0
+# Scrapy's words for an end that was asked for.
+_ASKED_FOR = ("shutdown", "stopped")
+_CUT_SHORT = 130
+
+
+class Process(ScrapyProcessProtocol):
+    """A job that runs. What it says last tells why it failed."""
+
+    exit_status: int | None = None
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._said: deque[str] = deque(maxlen=5)
+
+    @property
+    def last_words(self) -> str | None:
+        return self._said[-1] if self._said else None
+
+    def errReceived(self, data: bytes) -> None:  # noqa: N802
+        lines = data.decode("utf-8", "replace").splitlines()
+        self._said += [line.strip() for line in lines if line.strip()]
+        super().errReceived(data)
+
+    def processEnded(self, status: Failure) -> None:  # noqa: N802
+        signal = getattr(status.value, "signal", None)
+        self.exit_status = -signal if signal else getattr(status.value, "exitCode", 0)
+        super().processEnded(status)
+
+
+class GoingOnLauncher(Launcher):
+    """``launcher`` in ``scrapyd.conf``."""
+
+    processes: dict[int, Process]
+
+    def __init__(self, config: Config, app: MultiService) -> None:
+        super().__init__(config, app)
+        self._config = config
+        self._options = options_from(config)
+        self.book = book_of(config)
+        self._is_ending = False
+
+    def startService(self) -> None:  # noqa: N802
+        super().startService()
+        self._queue_what_is_open()
+
+    def stopService(self) -> defer.Deferred[Any] | None:  # noqa: N802
+        """Have all jobs end in peace. In the book they stay open: they go on the next time."""
+        self._is_ending = True
+        ends = [process.deferred for process in self.processes.values()]
+        for process in self.processes.values():
+            self._signal(process, "INT")
+        if not ends:
+            return None
+        ended: defer.Deferred[Any] = defer.Deferred()
+        defer.DeferredList(ends).addCallback(lambda _: ended.called or ended.callback(None))
+        reactor.callLater(_GRACE, lambda: ended.called or ended.callback(None))
+        return ended
+
+    def stop(self, job: Job, *, kill: bool = False) -> bool:
+        """Have a job end, that waits or runs. Whether there was one."""
+        queue = self.app.getComponent(IPoller).queues.get(job.project)
+        if queue is not None and queue.remove(lambda message: message["_job"] == job.id):
+            return True
+        for process in self.processes.values():
+            if (process.project, process.job) == (job.project, job.id):
+                # A second SIGINT would end it without its outputs.
+                if kill or job.status is not Status.STOPPING:
+                    job.status = Status.STOPPING
+                    self.book.write(job)
+                    self._signal(process, "KILL" if kill else "INT")
+                return True
+        return False
+
+    def remove(self, job: Job) -> None:
+        """Forget a job that has ended, and all it has found."""
+        self.book.remove(job)
+        place = (self._config, job.project, job.spider, job.id)
+        threads.deferToThread(_delete, crawl_directory(*place), log_file(*place))
+
+    def _signal(self, process: Process, name: str) -> None:
+        try:
+            process.transport.signalProcess(name)
+        except ProcessExitedAlready:
+            log.debug("Job {job} has ended already", job=process.job)
+
+    def _queue_what_is_open(self) -> None:
+        queues = self.app.getComponent(IPoller).queues
+        waiting = {
+            (message["_job"], project)
+            for project, queue in queues.items()
+            for message in queue.list()
+        }
+        for job in [job for job in self.book.jobs.values() if job.is_open]:
+            if (job.id, job.project) in waiting or job.project not in queues:
+                continue
+            is_stopped = job.status is Status.STOPPING
+            job.status = Status.STOPPED if is_stopped else Status.QUEUED
+            self.book.write(job)
+            if not is_stopped:
+                log.info("Job {job} goes on", job=job.id)
+                queues[job.project].add_again(job.spider, job.priority, job.message)
+
+    # --- the life of a process
+
+    def _spawn_process(self, message: dict[str, Any], slot: int) -> None:
+        folder = crawl_directory(
+            self._config, message["_project"], message["_spider"], message["_job"]
+        )
+        if holder(folder) is not None:
+            # Of a service that was killed: it ends by itself.
+            reactor.callLater(_BREAK, self._spawn_process, message, slot)
+            return
+        project, spider, job = message["_project"], message["_spider"], message["_job"]
+        environment = self.app.getComponent(IEnvironment)
+        settings = self._defaults(folder) | message.get("settings", {})
+        settings |= environment.get_settings(message) | self._fixed(folder)
+        env = environment.get_environment(message, slot)
+        env = {name: value for name, value in env.items() if name not in _SECRETS}
+        env["CRAWLPROJECT_SERVICE_PID"] = str(os.getpid())
+        arguments = get_crawl_args({**message, "settings": settings})
+        command = [sys.executable, "-m", self.runner, "crawl", *arguments]
+        process = Process(project, spider, job, env, command)
+        process.deferred.addBoth(self._process_finished, slot)
+        reactor.spawnProcess(process, sys.executable, args=command, env=env)
+        self.processes[slot] = process
+        if (known := self.book.find(job, project)) is not None:
+            known.status, known.started_at = Status.RUNNING, time.time()
+            known.ended_at = None
+            known.runs += 1
+            self.book.write(known)
+
+    def _defaults(self, folder: Path) -> dict[str, str]:
+        """Settings that an order may change."""
+        return {
+            "FEEDS": feeds(folder, ["json"]),
+            "STORE_BODIES": str(self._options.store_bodies),
+        }
+
+    def _fixed(self, folder: Path) -> dict[str, str]:
+        """Settings that it may not."""
+        return {
+            "MONITORING_SNAPSHOT_FILE": str((folder / SNAPSHOT).absolute()),
+            # Its log has all of it.
+            "MONITORING_SUMMARY": "False",
+            "MONITORING_PROGRESS": "False",
+            "SCOPE_INTERNAL_SEEDS": str(self._options.allow_internal),
+        }
+
+    def _process_finished(self, _: Any, slot: int) -> None:
+        process = self.processes.pop(slot)
+        process.end_time = datetime.now()
+        self.finished.add(process)
+        job = self.book.find(process.job, process.project)
+        if job is not None and not (self._is_ending and job.status is Status.RUNNING):
+            self._close(job, process)
+            for old in self.book.ended_beyond(self._options.keep_jobs):
+                self.remove(old)
+        if not self._is_ending:
+            self._get_message(slot)
+            # The next one need not wait for the poller's next look.
+            self.app.getComponent(IPoller).poll()
+
+    def _close(self, job: Job, process: Process) -> None:
+        job.exit_status = process.exit_status
+        job.ended_at = time.time()
+        folder = crawl_directory(self._config, job.project, job.spider, job.id)
+        snapshot = read_snapshot(folder / SNAPSHOT)
+        reason = None if snapshot is None else snapshot.reason
+        if not job.exit_status:
+            was_asked = job.status is Status.STOPPING if reason is None else reason in _ASKED_FOR
+            job.status = Status.STOPPED if was_asked else Status.FINISHED
+        elif job.exit_status < 0 or job.exit_status == _CUT_SHORT:
+            job.status = Status.KILLED
+        else:
+            job.status = Status.FAILED
+            job.problem = process.last_words or f"it ended with exit status {job.exit_status}"
+        self.book.write(job)
+
+
+def _delete(folder: Path, log_of_it: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    log_of_it.unlink(missing_ok=True)

@@ -1,0 +1,113 @@
+"""Starting the service in this process: scrapyd's application, a log, and a word to the user."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapyd import get_application
+from scrapyd.config import Config
+from twisted.application.app import startApplication
+from twisted.internet import reactor
+from twisted.python import log
+
+from crawlproject.errors import BadInput
+from crawlproject.service.app import WEBROOT, check
+from crawlproject.service.options import SECTION, listening_from, options_from
+
+if TYPE_CHECKING:
+    from crawlproject.service.options import Listening
+
+_LOG = "service.log"
+
+
+def configured(port: str | None, address: str | None) -> Config:
+    """The options, as scrapyd finds them here. Raises BadInput."""
+    for name, value in (("SCRAPYD_HTTP_PORT", port), ("SCRAPYD_BIND_ADDRESS", address)):
+        if value is not None:
+            os.environ[name] = value
+    config = Config()
+    if config.get("webroot", "") != WEBROOT:
+        raise BadInput(
+            "there is no scrapyd.conf of crawlproject in this folder: go to the project's, or "
+            "copy its scrapyd.conf"
+        )
+    check(config)
+    _check_free(listening_from(config, options_from(config)))
+    return config
+
+
+def allow_internal(config: Config) -> None:
+    if not config.cp.has_section(SECTION):
+        config.cp.add_section(SECTION)
+    config.cp.set(SECTION, "allow_internal", "yes")
+
+
+def run(config: Config, demo: str | None = None) -> None:
+    """Serve until a signal comes."""
+    listening = listening_from(config, options_from(config))
+    file = _log_file(config)
+    with file.open("a", encoding="utf-8") if file else _Borrowed() as stream:
+        log.startLogging(stream, setStdout=False)
+        startApplication(get_application(config), False)
+        _greet(listening, demo, file)
+        reactor.run()
+
+
+def _check_free(listening: Listening) -> None:
+    family = socket.AF_INET6 if ":" in listening.address else socket.AF_INET
+    try:
+        with closing(socket.socket(family, socket.SOCK_STREAM)) as attempt:
+            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            attempt.bind((listening.address, listening.port))
+    except OSError as error:
+        raise BadInput(
+            f"can't listen on {listening.address} port {listening.port}: {error.strerror}; "
+            "--port takes another"
+        ) from None
+
+
+def _log_file(config: Config) -> Path | None:
+    """At a terminal the log is in a file; elsewhere whoever has started us collects it."""
+    if not sys.stderr.isatty():
+        return None
+    folder = Path(config.get("logs_dir", "logs"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / _LOG
+
+
+class _Borrowed:
+    """Standard output, which is not ours to close."""
+
+    def __enter__(self) -> object:
+        return sys.stdout
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def _greet(listening: Listening, demo: str | None, file: Path | None) -> None:
+    seed = demo or "https://example.com"
+    user = "-u USERNAME:PASSWORD " if listening.is_protected else ""
+    body = f'{{"url": "{seed}", "depth": 2}}'
+    lines = [
+        f"The crawl service is at {listening.url}/ : open it in a browser, or try",
+        "",
+        f"  curl {user}{listening.url}/crawl -H 'Content-Type: application/json' -d '{body}'",
+        "",
+    ]
+    if demo:
+        lines.append(f"The demo site is at {demo}; internal addresses may be crawled.")
+    if not listening.is_protected:
+        lines.append(
+            "No password is set: it serves this machine only, and no code can be deployed "
+            "(docs/operations.md)."
+        )
+    if file:
+        lines.append(f"Its log is {file}.")
+    lines.append("Ctrl-C ends it; jobs that run then go on the next time.")
+    print("\n".join(lines), file=sys.stderr, flush=True)
