@@ -69,9 +69,9 @@ class Signals(SignalManager):
                         extra={"spider": named.get("spider")},
                     )
             except quiet:
-                answer = Failure()  # type: ignore[no-untyped-call]
+                answer = Failure()
             except Exception:  # a team's receiver may raise anything, and the others are called
-                answer = Failure()  # type: ignore[no-untyped-call]
+                answer = Failure()
                 _report(receiver, named)
             answers.append((receiver, answer))
         return answers

@@ -104,6 +104,12 @@ PURE = (
     "exports/warc_text.py",
     "monitoring/tally.py",
     "monitoring/line.py",
+    "monitoring/snapshot.py",
+    "monitoring/well_formed.py",
+    "monitoring/history.py",
+    "monitoring/journal.py",
+    "monitoring/host_looks.py",
+    "monitoring/metrics.py",
 )
 
 

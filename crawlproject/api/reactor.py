@@ -41,7 +41,7 @@ def require_other_thread() -> None:
     """A crawl waits for its results, so the thread that produces them must be another."""
     if os.getpid() != _process:
         raise RuntimeError("crawl() can't be used after a fork: start the process with 'spawn'")
-    if is_reactor_installed() and installed().running and isInIOThread():  # type: ignore[no-untyped-call]
+    if is_reactor_installed() and installed().running and isInIOThread():
         raise RuntimeError(
             "crawl() waits for its result, so it can't be called in the reactor's thread: "
             "use `await asyncio.to_thread(crawl, …)` or deferToThread(crawl, …)"
@@ -82,7 +82,7 @@ def _run(started: threading.Event, failures: list[Exception]) -> None:
     if not is_reactor_installed():
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)
-        asyncioreactor.install(loop)  # type: ignore[no-untyped-call]
+        asyncioreactor.install(loop)
     reactor = installed()
     reactor.callWhenRunning(started.set)
     try:

@@ -23,8 +23,11 @@ _EXCHANGED = {
     "crawlproject.monitoring.progress.Progress": "crawlproject.cluster.showing.ClusterProgress",
     "crawlproject.monitoring.summary.Summary": "crawlproject.cluster.showing.ClusterSummary",
     "crawlproject.exports.feeds.Feeds": "crawlproject.cluster.outputs.ClusterFeeds",
+    "crawlproject.monitoring.vitals.Vitals": "crawlproject.cluster.showing.ClusterVitals",
 }
 _ADDED = {"crawlproject.cluster.showing.NowAndThen": 210}
+# Settings that are not passed on: what several workers can't have, or need no more.
+_SUPERVISORS = frozenset({"JOBDIR", "STORE_URI", "MONITORING_SNAPSHOT_FILE", "METRICS_PORT"})
 
 
 def without_start(spider: type[Spider]) -> type[Spider]:
@@ -75,7 +78,7 @@ def _options(options: argparse.Namespace, settings: BaseSettings) -> Iterator[st
     for name, value in options.spargs.items():
         yield from ("-a", f"{name}={value}")
     for pair in options.set:
-        if pair.partition("=")[0].strip() not in ("JOBDIR", "STORE_URI"):
+        if pair.partition("=")[0].strip() not in _SUPERVISORS:
             yield from ("-s", pair)
     for name in ("loglevel", "logfile"):
         if value := getattr(options, name):

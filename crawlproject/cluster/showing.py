@@ -1,4 +1,4 @@
-"""The live line and the summary of a crawl by several workers: those of any crawl, of all."""
+"""Live line, snapshots and summary of a crawl by several workers: those of any crawl, of all."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from crawlproject.monitoring.line import State, render
 from crawlproject.monitoring.progress import Progress
 from crawlproject.monitoring.streams import is_terminal
 from crawlproject.monitoring.summary import Summary
+from crawlproject.monitoring.vitals import Vitals
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -78,6 +79,12 @@ class NowAndThen:
     def _print(self) -> None:
         with suppress(OSError, ValueError):
             print(render(self._progress.state(), _WIDTH, ascii_only=True), file=sys.stderr)
+
+
+class ClusterVitals(Vitals):
+    """Pages and URLs are those of all workers; requests and hosts are theirs alone."""
+
+    is_shared = True
 
 
 class ClusterSummary(Summary):

@@ -116,7 +116,7 @@ class _Scraping:
                 raise
             except Exception:  # it is for the errback
                 return self._scraper.call_spider_async(
-                    Failure(),  # type: ignore[no-untyped-call]
+                    Failure(),
                     request,
                 )
             if answer is not None:
@@ -186,7 +186,7 @@ class _Scraping:
             await self._scraper._process_spidermw_output_async(one, response)
 
     def _report(self, request: Request, response: Response) -> None:
-        failure = Failure()  # type: ignore[no-untyped-call]
+        failure = Failure()
         self._scraper.handle_spider_error(failure, request, response)
 
 

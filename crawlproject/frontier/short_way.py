@@ -113,7 +113,7 @@ class _ShortWay:
             if not isinstance(result, Request):
                 self._report(result, request)
         except (Exception, asyncio.CancelledError):
-            return Failure()  # type: ignore[no-untyped-call]
+            return Failure()
         return result
 
     def _report(self, response: Any, request: Request) -> None:

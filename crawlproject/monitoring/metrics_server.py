@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
+from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.reactor import is_reactor_installed
+from twisted.internet.defer import maybeDeferred
 from twisted.internet.error import CannotListenError
 
 from crawlproject.monitoring.listening import check_metrics_port, metrics_port
@@ -19,7 +21,6 @@ from crawlproject.monitoring.vitals import Vitals
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from twisted.internet.defer import Deferred
     from twisted.protocols.policies import WrappingFactory
 
 logger = logging.getLogger(__name__)
@@ -76,13 +77,13 @@ class MetricsServer:
                 error.socketError.strerror,
             )
 
-    def engine_stopped(self) -> Deferred[None] | None:
+    async def engine_stopped(self) -> None:
         if self._listening is None:
-            return None
+            return
         from crawlproject.monitoring.metrics_site import disconnect
 
         assert self._site is not None
         disconnect(self._site)
-        ended: Deferred[None] | None = self._listening.stopListening()
+        # Who starts the next crawl of this process may want the same port.
+        await maybe_deferred_to_future(maybeDeferred(self._listening.stopListening))
         self._listening = None
-        return ended

@@ -39,7 +39,8 @@ class Metrics:
 
 
 class MetricsPage(Resource):
-    isLeaf = True  # noqa: N815 - Twisted's name: whatever is asked comes here
+    # Whatever is asked comes here.
+    isLeaf = True
 
     def __init__(self, registry: CollectorRegistry) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -58,10 +59,10 @@ class MetricsPage(Resource):
 class _Bodiless(Request):
     """A request whose body goes nowhere, whatever its size: nobody would read it."""
 
-    def gotLength(self, length: int | None) -> None:  # noqa: N802 - Twisted's name
+    def gotLength(self, length: int | None) -> None:
         super().gotLength(0)  # type: ignore[no-untyped-call]
 
-    def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
+    def handleContentChunk(self, data: bytes) -> None:
         pass
 
 
@@ -82,7 +83,7 @@ def metrics_site(name: str, take: Callable[[], Snapshot]) -> WrappingFactory:
         MetricsPage(registry), _Bodiless, timeout=_IDLE_SECONDS
     )
     # It knows who is connected, and so who is to be disconnected at the end.
-    wrapped = WrappingFactory(site)  # type: ignore[no-untyped-call]
+    wrapped = WrappingFactory(site)
     wrapped.noisy = False
     return wrapped
 
@@ -116,4 +117,4 @@ def _answer(request: Request, content_type: bytes, body: bytes) -> bytes:
 
 
 def _set_header(request: Request, name: bytes, value: bytes) -> None:
-    request.setHeader(name, value)  # type: ignore[no-untyped-call]
+    request.setHeader(name, value)

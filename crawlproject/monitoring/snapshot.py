@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 # What is larger was not written by us.
-MAX_BYTES = 256 * 1024
+MAX_BYTES = 512 * 1024
 MAX_POINTS = 240
 MAX_LATEST_PAGES, MAX_LATEST_ERRORS = 10, 20
 # Characters of what sites and teams have written.

@@ -10,6 +10,7 @@ A file that can't be written costs a line in the log, once, and never the crawl.
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from scrapy.utils.asyncio import create_looping_call
 from crawlproject.exports.storage import partial_of
 from crawlproject.monitoring.snapshot import to_json
 from crawlproject.monitoring.vitals import Vitals
+from crawlproject.spiders.values import some_time
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from twisted.internet.task import LoopingCall
 
 logger = logging.getLogger(__name__)
+
+_SECONDS = "MONITORING_SNAPSHOT_SECONDS"
 
 
 class SnapshotFile:
@@ -46,7 +50,9 @@ class SnapshotFile:
             raise NotConfigured
         # Whatever changes the working directory later, it is this file.
         path = Path(name).absolute()
-        file = cls(crawler, path, crawler.settings.getfloat("MONITORING_SNAPSHOT_SECONDS"))
+        # Our own spider has checked it.
+        seconds = some_time(_SECONDS, crawler.settings[_SECONDS])
+        file = cls(crawler, path, seconds)
         connect = crawler.signals.connect
         connect(file.engine_started, signals.engine_started)
         connect(file.spider_closed, signals.spider_closed)
@@ -71,12 +77,14 @@ class SnapshotFile:
         if self._vitals is None:
             # Somebody has switched it off.
             return
+        partial = partial_of(self._path)
         try:
-            partial = partial_of(self._path)
             partial.write_bytes(to_json(self._vitals.take()))
             partial.replace(self._path)
         except Exception as error:  # whatever it is, the crawl matters more
             self._complain(error)
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
 
     def _complain(self, error: Exception) -> None:
         if not self._has_complained:

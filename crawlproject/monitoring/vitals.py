@@ -27,6 +27,7 @@ from crawlproject.monitoring.history import History
 from crawlproject.monitoring.host_looks import HostLooks
 from crawlproject.monitoring.journal import Journal
 from crawlproject.monitoring.line import Speed
+from crawlproject.monitoring.listening import metrics_port
 from crawlproject.monitoring.phase import phase_of
 from crawlproject.monitoring.snapshot import (
     ERROR_CHARS,
@@ -192,7 +193,7 @@ class Vitals:
 
 
 def is_wanted(settings: BaseSettings) -> bool:
-    return bool(settings["MONITORING_SNAPSHOT_FILE"] or settings["METRICS_PORT"])
+    return bool(settings["MONITORING_SNAPSHOT_FILE"] or metrics_port(settings))
 
 
 def memory_bytes() -> int:

@@ -2,7 +2,10 @@
 
 Which page is a duplicate of which is found out when the crawl has ended (``clusters.py``): only
 then it is known which of them comes first, breadth first, whoever arrived first. So the same site
-has the same duplicates for any concurrency, and after any number of kills.
+has the same duplicates for any concurrency, and after any number of kills. Until then, bodies that
+came before are counted, about, for who watches the crawl.
+
+Stats: ``duplicates/bodies_again``.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlproject.errors import BadArgument
 from crawlproject.frontier import frontier_of
+from crawlproject.frontier.seen import Seen
 from crawlproject.items import Content, Page
 from crawlproject.pages.signature import signature_of_words
 from crawlproject.pages.words import words_of
@@ -42,6 +46,8 @@ DROP = "drop"
 MIN_SIZE, MAX_SIZE = 16, 1024
 # The note that says how the signatures of a crawl directory were made.
 MAKING = "signatures"
+# Of the filter that counts bodies: it grows. One in a thousand is taken for another one.
+_EXPECTED_BODIES, _ERROR_RATE = 10_000, 0.001
 
 
 class Making(NamedTuple):
@@ -83,6 +89,8 @@ class Duplicates:
         self.making = making
         self._crawler = crawler
         self._arriving: Arriving | None = None
+        # Bodies of this run.
+        self._bodies: Seen | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Duplicates:
@@ -131,9 +139,22 @@ class Duplicates:
                 digest = hashlib.sha256(body).digest()
                 item.content_hash = digest.hex()
                 item.content = Content(digest, *self._signing(item))
+                self._count(digest)
         elif self._arriving is not None and not isinstance(item, Page):
             return self._arriving.mark(item)
         return item
+
+    def _count(self, digest: bytes) -> None:
+        """Count bodies that came before, about: which page is the first is known at the end."""
+        if self._crawler is None:
+            return
+        if self._bodies is None:
+            self._bodies = Seen(_EXPECTED_BODIES, _ERROR_RATE)
+        mark = int.from_bytes(digest[:8], "little", signed=True)
+        if self._bodies.may_have(mark):
+            self._crawler.stats.inc_value("duplicates/bodies_again")
+        else:
+            self._bodies.add(mark)
 
     def _signing(self, page: Page) -> tuple[Callable[[], bytes | None] | None, int]:
         """What makes a page's signature when it is committed, with many others; its size."""

@@ -21,23 +21,22 @@ from crawlproject.service.http import (
     Route,
     Routes,
     body_of,
+    check_members,
     check_parameters,
     parameter,
     whole_number,
 )
 from crawlproject.service.layout import SEEDS, SITEMAP, crawl_directory
-from crawlproject.service.openapi import document
+from crawlproject.service.openapi import LARGEST_NUMBER, MOST_JOBS, MOST_PAGES, document
 from crawlproject.service.totals import totals
 from crawlproject.spiders.seeds import canonical_seeds
 
 if TYPE_CHECKING:
-    from twisted.web.http import Request
+    from twisted.web.server import Request
 
     from crawlproject.service.book import Job
     from crawlproject.service.site import Root
 
-MOST_JOBS = 500
-MOST_PAGES = 500
 # Seconds after which it is worth to try again when the queue is full.
 _LATER = "30"
 _MAY_GO_ON = (Status.STOPPED, Status.KILLED, Status.FAILED)
@@ -154,10 +153,7 @@ class Crawler(Service):
 
     def stop(self, request: Request) -> Answer:
         body = body_of(request, optional=True)
-        for name in body.keys() - {"job_id", "kill"}:
-            raise Refused(
-                HTTPStatus.BAD_REQUEST, f"{name[:50]}: no such member; there are job_id, kill"
-            )
+        check_members(body, "job_id", "kill")
         kill, name = body.get("kill", False), body.get("job_id")
         if type(kill) is not bool:
             raise Refused(HTTPStatus.BAD_REQUEST, "kill: is not true or false")
@@ -167,7 +163,9 @@ class Crawler(Service):
             jobs = [self.job(name)]
         else:
             raise Refused(HTTPStatus.BAD_REQUEST, "job_id: is not the id of a job")
-        stopped = [job.id for job in jobs if job.is_open and self.root.launcher.stop(job, kill=kill)]
+        stopped = [
+            job.id for job in jobs if job.is_open and self.root.launcher.stop(job, kill=kill)
+        ]
         return Answer({"stopping": stopped}, HTTPStatus.ACCEPTED)
 
     def stats(self, request: Request) -> Any:
@@ -208,7 +206,7 @@ class Crawler(Service):
     async def pages(self, request: Request, name: str) -> Any:
         check_parameters(request, "limit", "after")
         limit = whole_number(request, "limit", 50, 1, MOST_PAGES)
-        after = whole_number(request, "after", 0, 0, 10**15)
+        after = whole_number(request, "after", 0, 0, LARGEST_NUMBER)
         folder = self.root.view.folder(self.job(name))
         pages, last = await deferToThread(looking.pages_after, folder, after, limit)
         return {"pages": pages, "next": last}
@@ -217,7 +215,9 @@ class Crawler(Service):
         job = self.job(name)
         if job.status not in _MAY_GO_ON:
             why = "has finished" if job.status is Status.FINISHED else f"is {job.status}"
-            raise Refused(HTTPStatus.CONFLICT, f"job {job.id} {why}: there is nothing to go on with")
+            raise Refused(
+                HTTPStatus.CONFLICT, f"job {job.id} {why}: there is nothing to go on with"
+            )
         self.check_room()
         self.root.schedule(job.project, job.spider, job.id, job.message, job.priority)
         return Answer(self.root.view.whole(job), HTTPStatus.ACCEPTED)
@@ -231,13 +231,12 @@ class Storage(Service):
 
     async def get_page(self, request: Request) -> Any:
         body = body_of(request)
-        for name in body.keys() - {"url", "job_id", "body"}:
-            raise Refused(
-                HTTPStatus.BAD_REQUEST, f"{name[:50]}: no such member; there are url, job_id, body"
-            )
+        check_members(body, "url", "job_id", "body")
         asked, name, with_body = body.get("url"), body.get("job_id"), body.get("body", False)
         if type(asked) is not str or type(with_body) is not bool:
-            problem = "url: is not a URL" if type(asked) is not str else "body: is not true or false"
+            problem = (
+                "url: is not a URL" if type(asked) is not str else "body: is not true or false"
+            )
             raise Refused(HTTPStatus.BAD_REQUEST, problem)
         if "job_id" in body and type(name) is not str:
             raise Refused(HTTPStatus.BAD_REQUEST, "job_id: is not the id of a job")

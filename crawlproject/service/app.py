@@ -25,7 +25,8 @@ def application(config: Config) -> MultiService:
         check(config)
     except BadInput as error:
         raise ConfigError(f"scrapyd: error: {error}") from None
-    return scrapyd_application(config)
+    app: MultiService = scrapyd_application(config)
+    return app
 
 
 def check(config: Config) -> None:

@@ -9,13 +9,13 @@ from twisted.internet.defer import ensureDeferred
 from twisted.protocols.basic import FileSender
 
 from crawlproject.records import json_encoder
-from crawlproject.service.http import JSON
+from crawlproject.service.http import JSON, client_gone
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from twisted.internet.defer import Deferred
-    from twisted.web.http import Request
+    from twisted.web.server import Request
 
 _write = json_encoder("utf-8")
 
@@ -54,8 +54,7 @@ async def _send(request: Request, head: bytes, path: Path, tail: bytes) -> None:
         size = file.seek(0, 2)
         file.seek(0)
         request.setHeader("Content-Length", str(len(head) + size + len(tail)))
-        gone: list[Any] = []
-        request.notifyFinish().addErrback(gone.append)
+        gone = client_gone(request)
         if request.method != b"HEAD":
             request.write(head)
             await FileSender().beginFileTransfer(file, request)

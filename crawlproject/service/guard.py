@@ -22,7 +22,7 @@ from crawlproject.spiders.arguments import ARGUMENTS, HARMLESS_SETTINGS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from twisted.web.http import Request
+    from twisted.web.server import Request
 
 _READING = (b"GET", b"HEAD", b"OPTIONS")
 # Of a browser's own: the page itself, or the user.

@@ -23,7 +23,8 @@ from crawlproject.records import json_encoder
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from twisted.web.http import Request
+    from twisted.python.failure import Failure
+    from twisted.web.server import Request
 
     Handler = Callable[..., Any]
 
@@ -67,7 +68,7 @@ class Routes(Resource):
     isLeaf = True
 
     def __init__(self, root: Any) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.root = root
         self._routes = self.routes()
 
@@ -144,6 +145,14 @@ def body_of(request: Request, *, optional: bool = False) -> dict[str, Any]:
     return body
 
 
+def check_members(body: dict[str, Any], *known: str) -> None:
+    """Raise Refused for a member of a body that nobody knows."""
+    for name in body.keys() - known:
+        raise Refused(
+            HTTPStatus.BAD_REQUEST, f"{name[:50]}: no such member; there are {', '.join(known)}"
+        )
+
+
 def parameter(request: Request, name: str) -> str | None:
     """A parameter of the query. Raises Refused for one that is given twice."""
     given = (request.args or {}).get(name.encode(), [])
@@ -183,6 +192,17 @@ def send(request: Request, value: Any, status: HTTPStatus = HTTPStatus.OK) -> by
     return b"" if request.method == b"HEAD" else content
 
 
+def client_gone(request: Request) -> list[Failure]:
+    """Has something in it as soon as nobody waits for an answer any more."""
+    gone: list[Failure] = []
+
+    def note(failure: Failure) -> None:
+        gone.append(failure)
+
+    request.notifyFinish().addErrback(note)
+    return gone
+
+
 def _answer(request: Request, answer: Any) -> bytes:
     if not isinstance(answer, Answer):
         return send(request, answer)
@@ -192,8 +212,7 @@ def _answer(request: Request, answer: Any) -> bytes:
 
 
 def _answer_later(request: Request, answer: Deferred[Any]) -> None:
-    gone = []
-    request.notifyFinish().addErrback(gone.append)
+    gone = client_gone(request)
 
     def finish(content: bytes) -> None:
         if not gone:
@@ -205,8 +224,11 @@ def _answer_later(request: Request, answer: Deferred[Any]) -> None:
         if value is not None and not gone:
             finish(_answer(request, value))
 
-    answer.addCallback(succeed)
-    answer.addErrback(lambda failure: finish(_refuse(request, failure.value)))
+    def fail(failure: Failure) -> None:
+        assert failure.value is not None
+        finish(_refuse(request, failure.value))
+
+    answer.addCallback(succeed).addErrback(fail)
 
 
 def _refuse(request: Request, error: BaseException) -> bytes:

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapyd.interfaces import IEnvironment, IPoller
 from scrapyd.launcher import Launcher, ScrapyProcessProtocol, get_crawl_args
-from twisted.internet import defer, reactor, threads
+from twisted.internet import defer, threads
+from twisted.internet import reactor as twisted_reactor
 from twisted.internet.error import ProcessExitedAlready
 from twisted.logger import Logger
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from crawlproject.service.book import Job
 
 log = Logger()
+# To the type checker it is a module.
+reactor: Any = twisted_reactor
 
 # What a job is not to know.
 _SECRETS = ("SCRAPYD_USERNAME", "SCRAPYD_PASSWORD")
@@ -62,12 +65,12 @@ class Process(ScrapyProcessProtocol):
     def last_words(self) -> str | None:
         return self._said[-1] if self._said else None
 
-    def errReceived(self, data: bytes) -> None:  # noqa: N802
+    def errReceived(self, data: bytes) -> None:
         lines = data.decode("utf-8", "replace").splitlines()
         self._said += [line.strip() for line in lines if line.strip()]
         super().errReceived(data)
 
-    def processEnded(self, status: Failure) -> None:  # noqa: N802
+    def processEnded(self, status: Failure) -> None:
         signal = getattr(status.value, "signal", None)
         self.exit_status = -signal if signal else getattr(status.value, "exitCode", 0)
         super().processEnded(status)
@@ -85,11 +88,11 @@ class GoingOnLauncher(Launcher):
         self.book = book_of(config)
         self._is_ending = False
 
-    def startService(self) -> None:  # noqa: N802
+    def startService(self) -> None:
         super().startService()
         self._queue_what_is_open()
 
-    def stopService(self) -> defer.Deferred[Any] | None:  # noqa: N802
+    def stopService(self) -> defer.Deferred[Any] | None:
         """Have all jobs end in peace. In the book they stay open: they go on the next time."""
         self._is_ending = True
         ends = [process.deferred for process in self.processes.values()]
@@ -97,9 +100,14 @@ class GoingOnLauncher(Launcher):
             self._signal(process, "INT")
         if not ends:
             return None
-        ended: defer.Deferred[Any] = defer.Deferred()
-        defer.DeferredList(ends).addCallback(lambda _: ended.called or ended.callback(None))
-        reactor.callLater(_GRACE, lambda: ended.called or ended.callback(None))
+        ended: defer.Deferred[None] = defer.Deferred()
+
+        def end(_: Any = None) -> None:
+            if not ended.called:
+                ended.callback(None)
+
+        defer.DeferredList(ends).addCallback(end)
+        reactor.callLater(_GRACE, end)
         return ended
 
     def stop(self, job: Job, *, kill: bool = False) -> bool:

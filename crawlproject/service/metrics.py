@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prometheus_client import Metric
-    from twisted.web.http import Request
+    from twisted.web.server import Request
 
     from crawlproject.service.site import Root
     from crawlproject.service.view import View
@@ -46,13 +46,13 @@ class Metrics(Resource):
     isLeaf = True
 
     def __init__(self, root: Root) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
         self._registry.register(Jobs(root.view))
         # Of the service itself.
         ProcessCollector(registry=self._registry)
 
-    def render_GET(self, request: Request) -> bytes:  # noqa: N802
+    def render_GET(self, request: Request) -> bytes:
         write, kind = choose_encoder(request.getHeader("accept") or "")
         request.setHeader("Content-Type", kind)
         content: bytes = write(self._registry)

@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy.settings import Settings
-
 from crawlproject.errors import BadArgument
 from crawlproject.render.install import MODES
 from crawlproject.scope.scope import Mode
@@ -21,6 +19,8 @@ from crawlproject.spiders import arguments
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from scrapy.settings import Settings
 
     Schema = dict[str, Any]
 
@@ -115,9 +115,7 @@ OPTIONS: dict[str, Option] = {
         _duration,
         "seconds, or a time such as '30s', '2m' or '1h'",
     ),
-    "scope": Option(
-        {"type": "string", "enum": [str(mode) for mode in Mode]}, _string, "a string"
-    ),
+    "scope": Option({"type": "string", "enum": [str(mode) for mode in Mode]}, _string, "a string"),
     "allow": Option(_array(_HOST), _hosts, "a list of hosts"),
     "include": Option(
         {"oneOf": [_EXPRESSION, _array(_EXPRESSION)]}, _patterns, "a regular expression, or several"

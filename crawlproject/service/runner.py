@@ -14,10 +14,14 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from scrapyd.runner import project_environment
+with warnings.catch_warnings():
+    # requirements-service.txt has one that scrapyd can use.
+    warnings.filterwarnings("ignore", "pkg_resources is deprecated")
+    from scrapyd.runner import project_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

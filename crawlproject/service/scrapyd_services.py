@@ -18,7 +18,7 @@ from crawlproject.service.http import Refused, send
 from crawlproject.service.layout import check_id
 
 if TYPE_CHECKING:
-    from twisted.web.http import Request
+    from twisted.web.server import Request
 
     from crawlproject.service.site import Root
 
@@ -74,7 +74,7 @@ class Schedule(_Checked, webservice.Schedule):
         self.root.guard.check_settings(pair.partition("=")[0] for pair in settings)
         arguments = {name: values[0] for name, values in given.items() if name not in _OWN}
         self._check_arguments(project, given.get("spider", [""])[0], arguments)
-        Service.check_room(self)  # type: ignore[arg-type]
+        Service.check_room(self)
 
     def _check_arguments(self, project: str, spider: str, arguments: dict[str, str]) -> None:
         options = self.root.options
@@ -97,8 +97,10 @@ class _Deploying(_Checked):
 class AddVersion(_Deploying, webservice.AddVersion):
     """``addversion.json``. A version that can't be run is not kept."""
 
-    def render_POST(self, request: Request) -> Any:  # noqa: N802
-        given = {name: (request.args or {}).get(name, [b""])[0] for name in (b"project", b"version")}
+    def render_POST(self, request: Request) -> Any:
+        given = {
+            name: (request.args or {}).get(name, [b""])[0] for name in (b"project", b"version")
+        }
         try:
             return super().render_POST(request)
         except RunnerError:

@@ -24,7 +24,7 @@ from crawlproject.urls.fingerprint import canonicalizer_from
 if TYPE_CHECKING:
     from scrapyd.config import Config
     from twisted.application.service import MultiService
-    from twisted.web.http import Request
+    from twisted.web.server import Request
 
     from crawlproject.service.launcher import GoingOnLauncher
 
@@ -83,7 +83,7 @@ class Root(website.Root):
         self.scheduler.schedule(project, spider, priority=priority, **{**message, "_job": job})
         self.poller.poll()
 
-    def getChildWithDefault(self, path: bytes, request: Request) -> Resource:  # noqa: N802
+    def getChildWithDefault(self, path: bytes, request: Request) -> Resource:
         for name, value in _HEADERS.items():
             request.setHeader(name, value)
         try:
@@ -97,7 +97,7 @@ class _Refusal(Resource):
     isLeaf = True
 
     def __init__(self, error: Refused) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._error = error
 
     def render(self, request: Request) -> bytes:
@@ -105,7 +105,7 @@ class _Refusal(Resource):
 
 
 def _render_for_us(render: Any, request: Request) -> Any:
-    """scrapyd lets the pages of all sites read its answers."""
+    """Without scrapyd's word that the pages of all sites may read its answers."""
     content = render(request)
     request.responseHeaders.removeHeader("Access-Control-Allow-Origin")
     return content
@@ -117,13 +117,13 @@ class PageFile(Resource):
     isLeaf = True
 
     def __init__(self, name: str) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._content = (files(__package__ or "") / "page" / name).read_bytes()
         self._type = mimetypes.guess_type(name)[0] or "application/octet-stream"
         if self._type.startswith("text/"):
             self._type += "; charset=utf-8"
 
-    def render_GET(self, request: Request) -> bytes:  # noqa: N802
+    def render_GET(self, request: Request) -> bytes:
         request.setHeader("Content-Type", self._type)
         request.setHeader("Content-Security-Policy", _PAGE_POLICY)
         # Small, and another version must not meet the scripts of this one.
@@ -133,7 +133,7 @@ class PageFile(Resource):
 
 class PageFiles(Resource):
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         for file in (files(__package__ or "") / "page").iterdir():
             if file.is_file():
-                self.putChild(file.name.encode(), PageFile(file.name))
+                self.children[file.name.encode()] = PageFile(file.name)

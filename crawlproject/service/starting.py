@@ -7,12 +7,12 @@ import socket
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapyd import get_application
 from scrapyd.config import Config
 from twisted.application.app import startApplication
-from twisted.internet import reactor
+from twisted.internet import reactor as twisted_reactor
 from twisted.python import log
 
 from crawlproject.errors import BadInput
@@ -55,6 +55,8 @@ def run(config: Config, demo: str | None = None) -> None:
         log.startLogging(stream, setStdout=False)
         startApplication(get_application(config), False)
         _greet(listening, demo, file)
+        # To the type checker it is a module.
+        reactor: Any = twisted_reactor
         reactor.run()
 
 

@@ -54,9 +54,7 @@ def totals(view: View) -> dict[str, Any]:
                 state: sum(getattr(shot.hosts, state) for shot in shots) for state in _HOST_STATES
             },
             "mean_delay_seconds": round(delays / hosts, 3) if hosts else 0.0,
-            "longest_delay_seconds": max(
-                (shot.hosts.longest_delay for shot in shots), default=0.0
-            ),
+            "longest_delay_seconds": max((shot.hosts.longest_delay for shot in shots), default=0.0),
             "overloads": sum(shot.overloads for shot in shots),
         },
     }

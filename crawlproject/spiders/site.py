@@ -249,7 +249,11 @@ class SiteSpider(CrawlSpider):
         if self._respects_nofollow and True in links.values():
             reasons.update({url: NOFOLLOW for url, nofollow in links.items() if nofollow})
         # What is known was let in before; what is not in scope is so on any page.
-        for url in self.frontier.unknown(links):
+        unknown = self.frontier.unknown(links)
+        if links:
+            self.crawler.stats.inc_value("links/found", len(links))
+            self.crawler.stats.inc_value("links/known", len(links) - len(unknown))
+        for url in unknown:
             reason = self.scope.reason(url)
             if reason is not None:
                 reasons[url] = reason

@@ -61,9 +61,6 @@ export class SpeedChart extends Chart {
   constructor(node, text) {
     super(node, "Pages per second over time", 190);
     this.text = text;
-    this.pointed = null;
-    node.addEventListener("pointermove", (event) => this.point(event.offsetX));
-    node.addEventListener("pointerleave", () => this.point(null));
   }
 
   show(history, now) {
@@ -71,10 +68,9 @@ export class SpeedChart extends Chart {
     const [span, pages] = history.at(-1) ?? [0, 0];
     const peak = Math.max(0, ...points.map(([, value]) => value));
     const mean = span ? pages / span : 0;
-    this.summary = `${now === null ? "" : `now ${rate(now)} · `}mean ${rate(mean)} · peak ${rate(peak)}`;
-    const label = `Pages per second over ${duration(span)}: ${this.summary.replaceAll(" · ", ", ")}.`;
-    super.show({ points, span, top: niceTop(peak) }, label);
-    this.say();
+    const words = `${now === null ? "" : `now ${rate(now)} · `}mean ${rate(mean)} · peak ${rate(peak)}`;
+    setText(this.text, words);
+    super.show({ points, span, top: niceTop(peak) }, `Pages per second over ${duration(span)}: ${words.replaceAll(" · ", ", ")}.`);
   }
 
   draw() {
@@ -82,60 +78,27 @@ export class SpeedChart extends Chart {
     const left = 36;
     const right = this.width - 10;
     const bottom = this.height - 22;
-    this.x = (at) => left + (span ? at / span : 0) * (right - left);
-    this.y = (value) => bottom - (value / top) * (bottom - 10);
+    const toX = (at) => left + (span ? at / span : 0) * (right - left);
+    const toY = (value) => bottom - (value / top) * (bottom - 10);
     const shapes = [];
     for (let value = 0; value <= top; value += top / 2) {
-      const y = Math.round(this.y(value)) + 0.5;
+      const y = Math.round(toY(value)) + 0.5;
       shapes.push([`line ${value}`, "line", { class: "rule", x1: left, x2: right, y1: y, y2: y }]);
       shapes.push([`value ${value}`, "text", { class: "end", x: left - 8, y: y + 4 }, shortNumber(value)]);
     }
     const step = TIME_STEPS.find((one) => span / one <= this.width / 90) ?? span;
     for (let at = 0; span && at <= span; at += step) {
-      const side = at === 0 ? "start" : this.x(at) > right - 20 ? "end" : "middle";
+      const side = at === 0 ? "start" : toX(at) > right - 20 ? "end" : "middle";
       const words = at ? duration(at) : "0";
-      shapes.push([`time ${at}`, "text", { class: side, x: this.x(at), y: this.height - 4 }, words]);
+      shapes.push([`time ${at}`, "text", { class: side, x: toX(at), y: this.height - 4 }, words]);
     }
-    if (points.length > 1) shapes.push(...this.curve(points, bottom));
-    this.put([...shapes, ...this.mark()]);
-  }
-
-  curve(points, bottom) {
-    const line = points.map(([at, value]) => `${this.x(at).toFixed(1)} ${this.y(value).toFixed(1)}`).join("L");
-    const [from, to] = [this.x(points[0][0]).toFixed(1), this.x(points.at(-1)[0]).toFixed(1)];
-    return [
-      ["area", "path", { class: "area", d: `M${from} ${bottom}L${line}L${to} ${bottom}Z` }],
-      ["curve", "path", { class: "curve", d: `M${line}` }],
-    ];
-  }
-
-  /** The point under the pointer is marked, and told in place of the summary. */
-  mark() {
-    const point = this.nearest();
-    if (!point) return [];
-    const [x, y] = [this.x(point[0]), this.y(point[1])];
-    return [
-      ["pointed line", "line", { class: "pointed", x1: x, x2: x, y1: 10, y2: this.height - 22 }],
-      ["pointed dot", "circle", { class: "dot", cx: x, cy: y, r: 4 }],
-    ];
-  }
-
-  nearest() {
-    if (this.pointed === null || !this.data?.points.length) return null;
-    const distance = ([at]) => Math.abs(this.x(at) - this.pointed);
-    return this.data.points.reduce((best, point) => (distance(point) < distance(best) ? point : best));
-  }
-
-  point(x) {
-    this.pointed = x;
-    if (!this.data || !this.width) return;
-    this.draw();
-    this.say();
-  }
-
-  say() {
-    const point = this.nearest();
-    setText(this.text, point ? `after ${duration(point[0])}: ${rate(point[1])}` : this.summary);
+    if (points.length > 1) {
+      const line = points.map(([at, value]) => `${toX(at).toFixed(1)} ${toY(value).toFixed(1)}`).join("L");
+      const [from, to] = [points[0], points.at(-1)].map(([at]) => `${toX(at).toFixed(1)} ${bottom}`);
+      shapes.push(["area", "path", { class: "area", d: `M${from}L${line}L${to}Z` }]);
+      shapes.push(["curve", "path", { class: "curve", d: `M${line}` }]);
+    }
+    this.put(shapes);
   }
 }
 
@@ -167,7 +130,7 @@ export class StripChart extends Chart {
     const parts = this.data.filter(([, , count]) => count > 0);
     const total = parts.reduce((sum, [, , count]) => sum + count, 0);
     // What is there at all can be seen, however few they are.
-    const room = this.width - 5 * parts.length;
+    const room = this.width + 2 - 5 * parts.length;
     let x = 0;
     const shapes = parts.map(([key, , count]) => {
       const width = 3 + Math.max(0, room) * (count / total);
@@ -188,7 +151,7 @@ function legendItem([key]) {
 /** Pages by depth, a column each. */
 export class DepthChart extends Chart {
   constructor(node) {
-    super(node, "Pages by depth", 190);
+    super(node, "Pages by depth", 280);
   }
 
   show(depths) {

@@ -1,7 +1,7 @@
 // What came last: pages, errors, skips. A list waits while somebody reads it.
 
 import { byId, element, foreign, isRead, reconcile, show, siteLink } from "./dom.js";
-import { errorWords, milliseconds, moment, skipWords, statusClass } from "./words.js";
+import { UNKNOWN, errorWords, milliseconds, moment, skipWords, statusClass } from "./words.js";
 
 export function showFeeds({ snapshot, skips }, isOtherJob) {
   const put = (id, items, keyOf, create) => showFeed(id, items, keyOf, create, isOtherJob);
@@ -20,30 +20,37 @@ function showFeed(id, items, keyOf, create, isOtherJob) {
 }
 
 export function statusBadge(status) {
-  return element("span", { class: "badge", "data-class": statusClass(status ?? "") }, status ? String(status) : "none");
+  const attributes = { class: "badge", "data-class": statusClass(status ?? ""), title: status ? null : "no answer" };
+  return element("span", attributes, status ? String(status) : UNKNOWN);
+}
+
+/** A page by its title, else by what went wrong. */
+export function pageLines(page, ...more) {
+  const words = page.title || errorWords(page.error, page.status_code) || "no title";
+  const error = page.title && page.error ? meta(foreign(errorWords(page.error, page.status_code))) : null;
+  return element("div", { class: "lines" }, foreign(words, { class: "title" }), siteLink(page.url), error, ...more);
 }
 
 function pageItem(page) {
-  const title = page.title ? foreign(page.title, { class: "title" }) : element("span", { class: "title soft" }, "no title");
-  const facts = [`depth ${page.depth}`, milliseconds(page.fetch_ms)];
-  const words = page.error ? [foreign(errorWords(page.error, page.status_code)), " · "] : [];
-  return item(statusBadge(page.status_code), [title, siteLink(page.url, { class: "url one-line" }), meta(...words, facts.join(" · "))]);
+  const facts = meta(`depth ${page.depth} · ${milliseconds(page.fetch_ms)}`);
+  return element("li", {}, statusBadge(page.status_code), pageLines(page, facts));
 }
 
 function errorItem(error) {
   const words = foreign(errorWords(error.error, error.status_code), { class: "title" });
-  return item(statusBadge(error.status_code), [words, siteLink(error.url), referrer(error.referrer), meta(moment(error.at))]);
+  return item(statusBadge(error.status_code), words, siteLink(error.url), origin(error.referrer, moment(error.at)));
 }
 
 function skipItem(skip) {
   const rule = skip.rule ? meta("rule ", foreign(skip.rule, { class: "code" })) : null;
   const words = foreign(skipWords(skip.reason), { class: "title" });
-  return item(null, [words, rule, siteLink(skip.url), referrer(skip.referrer)]);
+  return item(null, words, rule, siteLink(skip.url), origin(skip.referrer));
 }
 
-function item(badge, lines) {
-  return element("li", {}, badge, element("div", { class: "lines" }, ...lines));
-}
-
+const item = (badge, ...lines) => element("li", {}, badge, element("div", { class: "lines" }, ...lines));
 const meta = (...parts) => element("span", { class: "soft meta" }, ...parts);
-const referrer = (url) => (url ? meta("linked from ", siteLink(url)) : null);
+
+function origin(referrer, time = "") {
+  if (!referrer) return time ? meta(time) : null;
+  return element("span", { class: "soft meta from" }, time ? `${time}, linked from` : "linked from", siteLink(referrer));
+}

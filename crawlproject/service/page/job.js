@@ -35,8 +35,6 @@ export function showJob(live) {
   showFacts(job, snapshot);
   const has = {
     snapshot: snapshot !== null,
-    // The table of all pages says the same, once nothing moves any more.
-    latest: snapshot !== null && isActive(job),
     hosts: live.hosts.length > 0,
     skips: snapshot !== null || live.skips.length > 0,
   };

@@ -58,7 +58,7 @@ function updateItem(item, job, chosen) {
   showStatus(top.firstChild, job.status);
   setText(top.lastChild, jobTime(job));
   const { percent } = progress(job);
-  bar.hidden = !isActive(job);
+  bar.hidden = !isActive(job) || job.status === "queued";
   bar.firstChild.style.width = `${percent}%`;
   setText(numbers, jobNumbers(job, percent));
 }

@@ -1,9 +1,9 @@
 // The table of a crawl's pages, fifty at a time.
 
-import { byId, element, foreign, reconcile, setText, show, siteLink } from "./dom.js";
-import { statusBadge } from "./feeds.js";
+import { byId, element, reconcile, setText, show } from "./dom.js";
+import { pageLines, statusBadge } from "./feeds.js";
 import { ask, jobPath } from "./service.js";
-import { errorWords, isActive, milliseconds, number, size } from "./words.js";
+import { isActive, milliseconds, number, size } from "./words.js";
 
 const BATCH = 50;
 const PAUSE_MS = 5000;
@@ -74,13 +74,11 @@ export class Results {
 }
 
 function pageRow(page) {
-  const words = page.error ? foreign(errorWords(page.error, page.status_code), { class: "title" }) : null;
-  const title = page.title ? foreign(page.title, { class: "title" }) : null;
   const cell = (text) => element("td", { class: "number" }, text);
   return element(
     "tr", {},
     element("td", {}, statusBadge(page.status_code)),
-    element("th", { scope: "row" }, element("div", { class: "lines" }, title ?? words, siteLink(page.url), title && words && element("span", { class: "soft meta" }, words))),
+    element("th", { scope: "row" }, pageLines(page)),
     cell(number(page.depth)), cell(milliseconds(page.fetch_ms)), cell(size(page.bytes)),
   );
 }
