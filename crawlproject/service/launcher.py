@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import time
 from collections import deque
@@ -50,6 +51,8 @@ _BREAK, _GRACE = 0.5, 8.0
 # Scrapy's words for an end that was asked for.
 _ASKED_FOR = ("shutdown", "stopped")
 _CUT_SHORT = 130
+# How a process ends that was asked to before it could hear of it.
+_BEFORE_THE_BEGINNING = (-signal.SIGINT, _CUT_SHORT)
 
 
 class Process(ScrapyProcessProtocol):
@@ -71,8 +74,8 @@ class Process(ScrapyProcessProtocol):
         super().errReceived(data)
 
     def processEnded(self, status: Failure) -> None:
-        signal = getattr(status.value, "signal", None)
-        self.exit_status = -signal if signal else getattr(status.value, "exitCode", 0)
+        number = getattr(status.value, "signal", None)
+        self.exit_status = -number if number else getattr(status.value, "exitCode", 0)
         super().processEnded(status)
 
 
@@ -220,7 +223,9 @@ class GoingOnLauncher(Launcher):
         folder = crawl_directory(self._config, job.project, job.spider, job.id)
         snapshot = read_snapshot(folder / SNAPSHOT)
         reason = None if snapshot is None else snapshot.reason
-        if not job.exit_status:
+        if job.status is Status.STOPPING and job.exit_status in _BEFORE_THE_BEGINNING:
+            job.status = Status.STOPPED
+        elif not job.exit_status:
             was_asked = job.status is Status.STOPPING if reason is None else reason in _ASKED_FOR
             job.status = Status.STOPPED if was_asked else Status.FINISHED
         elif job.exit_status < 0 or job.exit_status == _CUT_SHORT:

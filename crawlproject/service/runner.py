@@ -65,9 +65,13 @@ def main() -> None:
     if parent := os.environ.pop("CRAWLPROJECT_SERVICE_PID", None):
         threading.Thread(target=end_with, args=(int(parent),), daemon=True).start()
     with egg_first(os.environ["SCRAPY_PROJECT"]):
-        from scrapy.cmdline import execute
+        try:
+            from scrapy.cmdline import execute
 
-        execute()
+            execute()
+        except KeyboardInterrupt:
+            # Before Scrapy could hear of it.
+            sys.exit(130)
 
 
 if __name__ == "__main__":

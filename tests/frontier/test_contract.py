@@ -228,6 +228,20 @@ def test_a_lease_ends_in_a_state(engine: Engine) -> None:
     assert counts.open == 1
 
 
+def test_hosts_are_counted_by_what_may_be_done_with_them(engine: Engine) -> None:
+    frontier = engine(limits={"a": HostLimits(2, 1)})
+    assert frontier.hosts(0).total == 0
+    frontier.admit([Candidate("a/1"), Candidate("a/2")])
+    lease = take(frontier)
+    hosts = frontier.hosts(0)
+    assert (hosts.total, hosts.ready, hosts.held) == (1, 1, 0)
+    assert (hosts.mean_delay, hosts.longest_delay, list(hosts.requests)) == (2, 2, [1])
+    frontier.hold("a", 60)
+    assert frontier.hosts(0).held == 1
+    assert frontier.hosts(60).held == 0
+    fetched(frontier, lease)
+
+
 def test_a_released_url_is_queued_again_not_before_its_time(engine: Engine) -> None:
     frontier = engine()
     frontier.admit([Candidate("a/1"), Candidate("a/2")])

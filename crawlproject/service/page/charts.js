@@ -3,8 +3,10 @@
 import { element, reconcile, setAttribute, setText, svg } from "./dom.js";
 import { duration, number, rate, shortNumber } from "./words.js";
 
-// A rate is taken over as many seconds as in the live line of a terminal, or over a part of a long crawl.
+// A rate is taken over as many seconds as in the live line of a terminal; over more in a long crawl, and
+// where that would be a few pages only, which make a saw of the curve.
 const WINDOW_SECONDS = 5;
+const WINDOW_PAGES = 8;
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
 const MAX_COLUMNS = 20;
 
@@ -47,13 +49,13 @@ class Chart {
 
 /** [seconds, pages a second], from [seconds, pages]. */
 export function rates(history) {
-  const span = history.at(-1)?.[0] ?? 0;
-  const window = Math.max(WINDOW_SECONDS, span / 60);
+  const [span, pages] = history.at(-1) ?? [0, 0];
+  const window = Math.max(WINDOW_SECONDS, span / 60, pages ? Math.min(span / 6, (WINDOW_PAGES * span) / pages) : 0);
   let first = 0;
-  return history.slice(1).map(([at, pages]) => {
+  return history.slice(1).map(([at, count]) => {
     while (history[first + 1][0] <= at - window) first += 1;
     const [then, before] = history[first];
-    return [at, at > then ? Math.max(0, pages - before) / (at - then) : 0];
+    return [at, at > then ? Math.max(0, count - before) / (at - then) : 0];
   });
 }
 

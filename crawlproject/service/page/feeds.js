@@ -26,9 +26,9 @@ export function statusBadge(status) {
 
 /** A page by its title, else by what went wrong. */
 export function pageLines(page, ...more) {
-  const words = page.title || errorWords(page.error, page.status_code) || "no title";
-  const error = page.title && page.error ? meta(foreign(errorWords(page.error, page.status_code))) : null;
-  return element("div", { class: "lines" }, foreign(words, { class: "title" }), siteLink(page.url), error, ...more);
+  const error = page.error ? errorWords(page.error, page.status_code) : null;
+  const title = foreign(page.title || error || "no title", { class: "title" });
+  return element("div", { class: "lines" }, title, siteLink(page.url), page.title && error ? meta(foreign(error)) : null, ...more);
 }
 
 function pageItem(page) {

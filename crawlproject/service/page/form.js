@@ -54,7 +54,7 @@ function blame(error) {
     setText(byId("form-error"), "");
     return;
   }
-  const again = error.status === 0 ? ". Nothing was started; try again" : "";
+  const again = error.status === 0 ? "; please try again" : "";
   setText(byId("form-error"), `${error.message}${again}`.replace(/\.?$/, "."));
   const name = /^(\w+):/.exec(error.message)?.[1];
   const field = name === "outputs" ? byId("crawl-outputs") : form.elements[["seed", "urls"].includes(name) ? "url" : name];

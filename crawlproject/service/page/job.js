@@ -27,7 +27,7 @@ export function showJob(live) {
   shown = job.id;
   if (isOther) showTitle(job);
   showStatus(byId("job-status"), job.status);
-  setText(byId("job-when"), jobTime(job));
+  setText(byId("job-when"), isActive(job) ? jobTime(job) : `ended ${jobTime(job)}`);
   showNote(job, snapshot);
   showFigures(job, snapshot);
   showProgress(job);
@@ -161,7 +161,7 @@ function showAnswers({ responses, errors }) {
   const rows = [
     ...Object.entries(responses).map(([status, count]) => [status, answerWords(status), count, statusClass(status)]),
     ...Object.entries(errors).map(([word, count]) => [UNKNOWN, word, count, "failed"]),
-  ].sort((one, other) => other[2] - one[2]);
+  ].filter(([, , count]) => count).sort((one, other) => other[2] - one[2]);
   const rest = rows.splice(MAX_ANSWERS);
   if (rest.length) rows.push(["…", plural(rest.length, "other"), rest.reduce((sum, row) => sum + row[2], 0), "other"]);
   const most = Math.max(1, ...rows.map(([, , count]) => count));

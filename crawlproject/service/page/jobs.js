@@ -21,6 +21,8 @@ export function showStatus(node, status) {
   node.replaceChildren(icon, statusWord(status));
 }
 
+export const addressOf = (id) => `#job/${encodeURIComponent(id)}`;
+
 export function jobTime(job) {
   if (job.status === "queued") return `since ${moment(job.queued_at)}`;
   if (isActive(job)) return `since ${moment(job.started_at)}`;
@@ -48,7 +50,7 @@ function createItem(job) {
   const bar = element("span", { class: "progress small", "aria-hidden": "true" }, element("span", { class: "progress-done" }));
   const name = foreign(subject(job), { class: "job-name" });
   const numbers = element("span", { class: "soft job-numbers" });
-  return element("li", {}, element("a", { href: `#job/${encodeURIComponent(job.id)}` }, top, name, bar, numbers));
+  return element("li", {}, element("a", { href: addressOf(job.id) }, top, name, bar, numbers));
 }
 
 function updateItem(item, job, chosen) {

@@ -4,7 +4,7 @@ import { Actions } from "./actions.js";
 import { byId, setText, show } from "./dom.js";
 import { prepareForm } from "./form.js";
 import { showJob } from "./job.js";
-import { showJobs } from "./jobs.js";
+import { addressOf, showJobs } from "./jobs.js";
 import { Results } from "./results.js";
 import { Poller, ask, jobPath } from "./service.js";
 import { isActive, moment, plural, statusWord, subject } from "./words.js";
@@ -119,7 +119,11 @@ function route() {
   closeList();
   if (named) return choose(decoded(named));
   const newest = state.jobs?.find((job) => job.status === "running") ?? state.jobs?.[0];
-  if (location.hash !== "#new" && newest) return choose(newest.id);
+  if (location.hash !== "#new" && newest) {
+    // Named from now on, so that the way back leads to the same one.
+    history.replaceState(null, "", addressOf(newest.id));
+    return choose(newest.id);
+  }
   state.chosen = null;
   // Until the first answer nobody knows whether there is a crawl to show.
   showView(location.hash === "#new" || state.jobs ? "new" : "wait");
@@ -149,7 +153,7 @@ function afterAction(name, id) {
     state.live = null;
     state.takesFocus = true;
     // In place of the address of what is gone.
-    history.replaceState(null, "", location.pathname + location.search);
+    history.replaceState(null, "", "#");
     route();
   }
   poller.wake();
@@ -182,7 +186,7 @@ window.addEventListener("hashchange", () => {
 });
 
 prepareForm((id) => {
-  location.hash = `#job/${encodeURIComponent(id)}`;
+  location.hash = addressOf(id);
 });
 route();
 poller.wake();

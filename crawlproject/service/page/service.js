@@ -22,7 +22,7 @@ export async function ask(path, method = "GET", body = undefined) {
   }
   const answer = await response.json().catch(() => null);
   if (!response.ok || answer === null) {
-    throw new ServiceError(response.status, answer?.error ?? `The service answered ${response.status}, and not in JSON`);
+    throw new ServiceError(response.status, answer?.error ?? `The service answered ${response.status}`);
   }
   return answer;
 }

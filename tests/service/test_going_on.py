@@ -1,0 +1,86 @@
+"""Jobs outlive the service, however it ends."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.service.serving import Service
+from tests.waiting import wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
+
+CHAIN = {
+    "pages": {f"/{n}" if n else "/": {"links": [f"/{n + 1}"] if n < 59 else []} for n in range(60)}
+}
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_jobs_go_on_when_the_service_is_back(
+    site: SiteFactory, tmp_path: Path, number: signal.Signals
+) -> None:
+    server = site(CHAIN)
+    with Service(tmp_path, scrapyd={"max_proc": "1"}) as service:
+        running = service.order(server.url(), delay=0.03, depth="none")
+        waiting = service.order(server.url("/59"), depth=0)
+        wait_for(lambda: len(server.paths()) >= 8)
+        service.stop(number)
+        service.start()
+        done = service.until_ended(running)
+        assert (done["status"], done["runs"]) == ("finished", 2)
+        assert len(done["sitemap"]["pages"]) == 60
+        assert service.until_ended(waiting)["status"] == "finished"
+    paths = [path for path in server.paths() if path != "/59"]
+    # In peace, what was in flight is finished and kept. After a kill the job ends by itself, in
+    # peace too.
+    assert len(paths) == len(set(paths)) == 59
+    assert "Traceback" not in service.log()
+
+
+def test_what_was_to_be_stopped_does_not_go_on(site: SiteFactory, tmp_path: Path) -> None:
+    server = site({"pages": {"/": {"links": ["/slow"]}, "/slow": {"delay": 3}}})
+    with Service(tmp_path) as service:
+        job = service.order(server.url())
+        wait_for(lambda: any(entry["path"] == "/slow" for entry in server.open()))
+        service.post("/crawler/stop", {"job_id": job})
+        service.stop(signal.SIGKILL)
+        service.start()
+        assert service.job(job)["status"] == "stopped"
+        assert service.get("/crawler/stats").json["jobs"] == {"queued": 0, "running": 0}
+
+
+def test_an_order_that_never_reached_the_queue_is_run(site: SiteFactory, tmp_path: Path) -> None:
+    """As if the service had been killed between its two databases."""
+    server = site({"pages": {"/": {}}})
+    with Service(tmp_path) as service:
+        job = service.order(server.url(), depth=0)
+        service.until_ended(job)
+        service.stop()
+        with sqlite3.connect(tmp_path / "var/dbs/crawlproject.db") as book:
+            book.execute("UPDATE jobs SET status = 'queued', ended_at = NULL")
+        book.close()
+        service.start()
+        done = service.until_ended(job)
+        assert (done["status"], done["runs"]) == ("finished", 2)
+
+
+def test_old_jobs_are_removed_with_what_they_have(site: SiteFactory, tmp_path: Path) -> None:
+    server = site({"pages": {"/": {}}})
+    with Service(tmp_path, keep_jobs="2") as service:
+        jobs = []
+        for _ in range(3):
+            jobs.append(service.order(server.url(), depth=0))
+            wait_for(
+                lambda: service.get("/crawler/stats").json["jobs"] == {"queued": 0, "running": 0}
+            )
+        assert [service.get(f"/crawl/{job}").status for job in jobs] == [404, 200, 200]
+        wait_for(lambda: not service.crawl_directory(jobs[0]).exists())
