@@ -26,8 +26,6 @@ _EXCHANGED = {
     "crawlproject.monitoring.vitals.Vitals": "crawlproject.cluster.showing.ClusterVitals",
 }
 _ADDED = {"crawlproject.cluster.showing.NowAndThen": 210}
-# Settings that are not passed on: what several workers can't have, or need no more.
-_SUPERVISORS = frozenset({"JOBDIR", "STORE_URI", "MONITORING_SNAPSHOT_FILE", "METRICS_PORT"})
 
 
 def without_start(spider: type[Spider]) -> type[Spider]:
@@ -78,7 +76,7 @@ def _options(options: argparse.Namespace, settings: BaseSettings) -> Iterator[st
     for name, value in options.spargs.items():
         yield from ("-a", f"{name}={value}")
     for pair in options.set:
-        if pair.partition("=")[0].strip() not in _SUPERVISORS:
+        if pair.partition("=")[0].strip() not in ("JOBDIR", "STORE_URI"):
             yield from ("-s", pair)
     for name in ("loglevel", "logfile"):
         if value := getattr(options, name):
@@ -90,6 +88,9 @@ def _options(options: argparse.Namespace, settings: BaseSettings) -> Iterator[st
         # The supervisor draws, writes, and forgets.
         "MONITORING_PROGRESS": False,
         "MONITORING_SUMMARY": False,
+        # It also tells others how it goes, for all of them.
+        "MONITORING_SNAPSHOT_FILE": "",
+        "METRICS_PORT": 0,
         "FEEDS": "{}",
         "SCHEDULER_FLUSH_ON_START": False,
         "SCHEDULER_PERSIST": True,

@@ -22,7 +22,6 @@ _URL: Schema = {
     "type": "string",
     "format": "uri",
     "pattern": r"^https?://[^\s/?#@,]+([/?#]\S*)?$",
-    "maxLength": 2083,
     "example": "https://example.com",
 }
 
@@ -43,6 +42,11 @@ def _object(required: dict[str, Schema], **optional: Schema) -> Schema:
 def _closed(required: dict[str, Schema], optional: dict[str, Schema]) -> Schema:
     """A request: what is not named is a mistake."""
     return {**_object(required, **optional), "additionalProperties": False}
+
+
+def _order(seeds: dict[str, Schema]) -> Schema:
+    # Each is another way to say the other.
+    return {**_closed(seeds, _options()), "not": {"required": ["delay", "rate"]}}
 
 
 def _ref(name: str) -> Schema:
@@ -125,10 +129,9 @@ def _schemas() -> dict[str, Schema]:
     by_name: Schema = {"type": "object", "additionalProperties": _COUNT}
     return {
         "Error": _object({"error": {**_TEXT, "description": "what was wrong, in one line"}}),
-        "CrawlOrder": _closed({"url": _URL}, _options()),
-        "SeedsOrder": _closed(
-            {"urls": {"type": "array", "minItems": 1, "maxItems": MOST_SEEDS, "items": _URL}},
-            _options(),
+        "CrawlOrder": _order({"url": _URL}),
+        "SeedsOrder": _order(
+            {"urls": {"type": "array", "minItems": 1, "maxItems": MOST_SEEDS, "items": _URL}}
         ),
         "StopOrder": _closed(
             {},

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
 MOST_SEEDS = 10_000
 # Characters of seeds that fit into a command line; more are in a file.
-_SHORT = 20_000
-# Digits of the numbers that arguments take.
-_LARGEST = 10**9 - 1
+_FITTING = 20_000
+# Of the texts, and of lists of them.
+_LONGEST, _MOST_STRINGS = 500, 100
+# Of the numbers that arguments take.
+_LARGEST, _DEEPEST = 10**18 - 1, 10**9 - 1
 
 
 class Option(NamedTuple):
@@ -57,6 +59,10 @@ def _string(value: Any) -> str:
     return value
 
 
+def _short(value: Any) -> str:
+    return _strings([value])[0]
+
+
 def _flag(value: Any) -> str:
     if type(value) is not bool:
         raise TypeError
@@ -68,39 +74,51 @@ def _depth(value: Any) -> str:
 
 
 def _duration(value: Any) -> str:
-    return value if type(value) is str else _number(value)
+    # Without an exponent.
+    return value if type(value) is str else f"{float(_number(value)):f}"
 
 
 def _hosts(value: Any) -> str:
-    return ",".join(_strings(value))
+    hosts = _strings(value)
+    # By these they are told apart.
+    if any("," in host or host.split() != [host] for host in hosts):
+        raise TypeError
+    return ",".join(hosts)
 
 
 def _patterns(value: Any) -> str:
     """One or several regular expressions."""
-    return value if type(value) is str else json.dumps(_strings(value))
+    return json.dumps(_strings([value] if type(value) is str else value))
 
 
 def _strings(value: Any) -> list[str]:
-    if type(value) is not list or not value or not all(type(one) is str for one in value):
+    if type(value) is not list or not 0 < len(value) <= _MOST_STRINGS:
+        raise TypeError
+    if not all(type(one) is str and 0 < len(one) <= _LONGEST for one in value):
         raise TypeError
     return value
 
 
-def _whole(minimum: int) -> Schema:
-    return {"type": "integer", "minimum": minimum, "maximum": _LARGEST}
+def _whole(minimum: int, maximum: int = _LARGEST) -> Schema:
+    return {"type": "integer", "minimum": minimum, "maximum": maximum}
 
 
 def _array(items: Schema) -> Schema:
-    return {"type": "array", "minItems": 1, "maxItems": 100, "items": items}
+    return {"type": "array", "minItems": 1, "maxItems": _MOST_STRINGS, "items": items}
 
 
-_SECONDS: Schema = {"type": "number", "minimum": 0, "maximum": 1e6}
-_EXPRESSION: Schema = {"type": "string", "minLength": 1, "maxLength": 500, "format": "regex"}
-_HOST: Schema = {"type": "string", "pattern": r"^[^\s/:@?#,*]+$"}
+def _text(pattern: str | None = None) -> Schema:
+    schema = {"type": "string", "minLength": 1, "maxLength": _LONGEST}
+    return schema if pattern is None else {**schema, "pattern": pattern}
+
+
+_SECONDS: Schema = {"type": "number", "minimum": 0}
+_EXPRESSION: Schema = {**_text(), "format": "regex"}
+_SEVERAL = "a regular expression, or a list of some (500 characters each, at most)"
 
 OPTIONS: dict[str, Option] = {
     "depth": Option(
-        {"oneOf": [_whole(0), {"type": "string", "enum": ["none"]}]},
+        {"oneOf": [_whole(0, _DEEPEST), {"type": "string", "enum": ["none"]}]},
         _depth,
         "a whole number of links, or 'none'",
     ),
@@ -108,32 +126,26 @@ OPTIONS: dict[str, Option] = {
     "timeout": Option(
         {
             "oneOf": [
-                {"type": "number", "exclusiveMinimum": 0, "maximum": 1e6},
-                {"type": "string", "pattern": "^[1-9][0-9]{0,6}[smh]?$"},
+                {"type": "number", "minimum": 1},
+                {"type": "string", "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*[smhSMH]?\s*$"},
             ]
         },
         _duration,
         "seconds, or a time such as '30s', '2m' or '1h'",
     ),
     "scope": Option({"type": "string", "enum": [str(mode) for mode in Mode]}, _string, "a string"),
-    "allow": Option(_array(_HOST), _hosts, "a list of hosts"),
-    "include": Option(
-        {"oneOf": [_EXPRESSION, _array(_EXPRESSION)]}, _patterns, "a regular expression, or several"
-    ),
-    "exclude": Option(
-        {"oneOf": [_EXPRESSION, _array(_EXPRESSION)]}, _patterns, "a regular expression, or several"
-    ),
+    "allow": Option(_array(_text(r"^[^\s/:@?#,*]+$")), _hosts, "a list of hosts"),
+    "include": Option({"oneOf": [_EXPRESSION, _array(_EXPRESSION)]}, _patterns, _SEVERAL),
+    "exclude": Option({"oneOf": [_EXPRESSION, _array(_EXPRESSION)]}, _patterns, _SEVERAL),
     "delay": Option(_SECONDS, _number, "a number of seconds"),
     "rate": Option(
-        {"type": "number", "exclusiveMinimum": 0, "maximum": 1e6},
+        {"type": "number", "exclusiveMinimum": 0},
         _number,
         "a number of requests a second",
     ),
     "concurrency": Option(_whole(1), _integer, "a whole number of 1 or more"),
     "workers": Option(_whole(1), _integer, "a whole number of 1 or more"),
-    "user_agent": Option(
-        {"type": "string", "pattern": r"^[!-~]([ -~]{0,198}[!-~])?$"}, _string, "a string"
-    ),
+    "user_agent": Option(_text(), _short, "a line of text (500 characters at most)"),
     "render": Option({"type": "string", "enum": list(MODES)}, _string, "a string"),
     "respect_nofollow": Option({"type": "boolean"}, _flag, "true or false"),
 }
@@ -160,7 +172,7 @@ class Order(NamedTuple):
         """The job, for scrapyd's queue. Many seeds need a file, which is written here."""
         together = " ".join(self.seeds)
         # A comma may separate seeds, or be part of one.
-        if len(together) <= _SHORT and "," not in together:
+        if len(together) <= _FITTING and "," not in together:
             given = {"seed": together}
         else:
             seeds_file.parent.mkdir(parents=True, exist_ok=True)

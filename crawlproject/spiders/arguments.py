@@ -142,11 +142,8 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.log_level, "LOG_LEVEL"),
         (rules, "SCOPE_RULES"),
         (values.crawl_name, "FRONTIER_CRAWL_ID"),
-        (
-            values.text_or_none,
-            "STORE_URI DUPLICATES_ITEM_TEXT REDIS_URL REDIS_START_URLS_KEY "
-            "MONITORING_SNAPSHOT_FILE",
-        ),
+        (values.text_or_none, "STORE_URI DUPLICATES_ITEM_TEXT REDIS_URL REDIS_START_URLS_KEY"),
+        (values.file_or_none, "MONITORING_SNAPSHOT_FILE"),
     )
     for name in names.split()
 }

@@ -255,6 +255,11 @@ def text_or_none(name: str, value: Any) -> str | None:
     return None if value is None else text(name, value)
 
 
+def file_or_none(name: str, value: Any) -> str | None:
+    """The name of a file; where there is nothing, none."""
+    return None if value in (None, "") else text(name, value)
+
+
 def crawl_name(name: str, value: Any) -> str | None:
     """What all keys of a shared crawl have in their name."""
     if value is None:

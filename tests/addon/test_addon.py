@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlproject.monitoring.snapshot import Phase, read_snapshot
 from tests.crawling import PROJECT
 from tests.killing import kill
 from tests.waiting import wait_for
@@ -299,3 +300,14 @@ def test_items_that_have_a_text_are_compared_over_restarts(
     items = json.loads((project / "items.json").read_bytes())
     marks = {item["url"]: item.get("near_duplicate_of") for item in items}
     assert marks == {server.url(): None, server.url("/near"): server.url()}
+
+
+def test_who_wants_snapshots_gets_them(site: SiteFactory, project: Path) -> None:
+    server = site({"pages": {"/": {"links": ["/a", "/missing"]}, "/a": {}}})
+    crawl(project, server, "-s", "MONITORING_SNAPSHOT_FILE=snapshot.json")
+    snapshot = read_snapshot(project / "snapshot.json")
+    assert snapshot is not None
+    assert (snapshot.phase, snapshot.reason) == (Phase.ENDED, "finished")
+    # Its items are no pages: its URLs are counted.
+    assert (snapshot.pages, snapshot.urls["done"]) == (3, 3)
+    assert snapshot.requests == len(server.log())

@@ -6,12 +6,14 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
+from crawlproject.monitoring.snapshot import Phase, read_snapshot
 from tests.crawling import scrapy
 from tests.killing import kill, start_scrapy
 from tests.waiting import wait_for
@@ -117,6 +119,25 @@ def test_all_workers_are_in_one_crawl(site: SiteFactory, tmp_path: Path) -> None
     counts = re.findall(r"'item_scraped_count': (\d+)", said)
     assert f"Crawled {sum(map(int, counts))} pages of" in done.stderr
     assert len(server.paths()) == len(set(server.paths()))
+
+
+def test_the_snapshot_of_a_supervisor_has_the_pages_of_all_workers(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site(MESH)
+    with closing(socket.socket()) as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    # The workers can't all listen there, nor write to the same file.
+    watched = ("-s", "MONITORING_SNAPSHOT_FILE=snapshot.json", "-s", f"METRICS_PORT={port}")
+    seed = ("-a", f"seed={server.url('/')}", "-O", "s.json")
+    done = scrapy("cluster", "site", "-n", "2", *seed, *watched, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    snapshot = read_snapshot(tmp_path / "snapshot.json")
+    assert snapshot is not None
+    assert snapshot.phase is Phase.ENDED
+    # The redirect counts, too.
+    assert snapshot.pages == len(pages_of(tmp_path / "s.json")) + 1
 
 
 def test_standard_output_has_the_output_alone(site: SiteFactory, tmp_path: Path) -> None:

@@ -241,6 +241,17 @@ async def test_a_crawl_that_goes_on_has_the_pages_of_all_runs(
     assert second.oldest_page_at < first.ended_at < second.started_at
 
 
+@deferred_f_from_coro_f
+async def test_a_worker_of_a_shared_crawl_tells_what_it_has_done(
+    site: SiteFactory, tmp_path: Path, redis_url: str
+) -> None:
+    server, path = site({"generated": {"kind": "tree", "fan": 2, "depth": 2}}), tmp_path / "s.json"
+    await crawl_site(server.url(), watched(path, REDIS_URL=redis_url))
+    shot = taken(path)
+    assert (shot.pages, shot.urls["done"], shot.requests) == (7, 7, len(server.log()))
+    assert (shot.hosts.total, shot.hosts.idle) == (1, 1)
+
+
 class Picky:
     """A gatekeeper with words of its own."""
 

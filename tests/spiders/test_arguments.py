@@ -115,6 +115,11 @@ def test_a_bad_argument_is_named_with_what_would_be_right(
         ("POLITENESS_ROBOTS_ATTEMPTS", "0"),
         ("POLITENESS_ROBOTS_MAX_AGE_SECONDS", "a day"),
         ("POLITENESS_ROBOTS_UNREACHABLE_SECONDS", "inf"),
+        ("MONITORING_SNAPSHOT_FILE", " "),
+        ("MONITORING_SNAPSHOT_SECONDS", "0"),
+        ("METRICS_PORT", "banana"),
+        ("METRICS_PORT", "65536"),
+        ("METRICS_ADDRESS", " "),
     ],
 )
 def test_the_same_checks_hold_for_settings(setting: str, value: str) -> None:

@@ -15,26 +15,21 @@ class Chart {
   constructor(node, title, height) {
     this.node = node;
     this.height = height;
-    this.width = 0;
-    this.title = svg("title", {}, title);
     this.room = svg("g");
-    node.append(this.title, this.room);
+    node.append(svg("title", {}, title), this.room);
     setAttribute(node, "height", height);
     new ResizeObserver(() => this.fit()).observe(node);
-  }
-
-  fit() {
-    const width = this.node.clientWidth;
-    if (width === this.width) return;
-    this.width = width;
-    if (this.data) this.draw();
   }
 
   show(data, label) {
     this.data = data;
     setAttribute(this.node, "aria-label", label);
+    this.fit();
+  }
+
+  fit() {
     this.width = this.node.clientWidth;
-    if (this.width) this.draw();
+    if (this.width && this.data) this.draw();
   }
 
   /** Shapes by key: [key, name, attributes, text]. */

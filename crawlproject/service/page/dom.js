@@ -42,7 +42,10 @@ export function show(node, isShown) {
 
 const known = new WeakMap();
 
-/** Make the children of `parent` those of `items`: known keys keep their node, others come and go. */
+/**
+ * Make the children of `parent` those of `items`: known keys keep their node, others come and go.
+ * What `update` does not bring up to date belongs to the key.
+ */
 export function reconcile(parent, items, keyOf, create, update = () => {}) {
   const before = known.get(parent) ?? new Map();
   const now = new Map();
@@ -75,10 +78,10 @@ export function isRead(node) {
 // Controls, and marks that turn the direction of what follows: shown, so that nobody is fooled.
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g;
 
+export const visible = (text) => String(text ?? "").replace(UNSEEN, "\ufffd");
+
 /** Text of a site, in a direction of its own. */
-export function foreign(text, attributes = {}) {
-  return element("bdi", attributes, String(text ?? "").replace(UNSEEN, "\ufffd"));
-}
+export const foreign = (text, attributes = {}) => element("bdi", attributes, visible(text));
 
 /** A URL of a site: a link if a browser may follow it. */
 export function siteLink(url, attributes = {}) {

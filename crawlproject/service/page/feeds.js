@@ -4,18 +4,17 @@ import { byId, element, foreign, isRead, reconcile, show, siteLink } from "./dom
 import { UNKNOWN, errorWords, milliseconds, moment, skipWords, statusClass } from "./words.js";
 
 export function showFeeds({ snapshot, skips }, isOtherJob) {
-  const put = (id, items, keyOf, create) => showFeed(id, items, keyOf, create, isOtherJob);
-  put("latest", snapshot?.latest_pages ?? [], (page) => page.url, pageItem);
-  put("errors", snapshot?.latest_errors ?? [], (error) => `${error.at} ${error.url}`, errorItem);
-  put("skips", skips, (skip) => skip.url, skipItem);
+  showFeed("latest", snapshot?.latest_pages ?? [], pageItem, isOtherJob);
+  showFeed("errors", snapshot?.latest_errors ?? [], errorItem, isOtherJob);
+  showFeed("skips", skips, skipItem, isOtherJob);
 }
 
-function showFeed(id, items, keyOf, create, isOtherJob) {
+function showFeed(id, items, create, isOtherJob) {
   const list = byId(id);
   const waits = !isOtherJob && isRead(list);
   list.classList.toggle("waits", waits);
   if (waits) return;
-  reconcile(list, items, keyOf, create);
+  reconcile(list, items, JSON.stringify, create);
   show(byId(`${id}-empty`), items.length === 0);
 }
 

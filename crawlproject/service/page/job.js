@@ -1,7 +1,7 @@
 // One crawl in detail: everything that `crawler/jobs/ID/live` tells.
 
 import { DepthChart, SpeedChart, StripChart } from "./charts.js";
-import { byId, element, foreign, ownPath, reconcile, setAttribute, setText, show, siteLink, svg } from "./dom.js";
+import { byId, element, foreign, ownPath, reconcile, setAttribute, setText, show, siteLink, svg, visible } from "./dom.js";
 import { showFeeds } from "./feeds.js";
 import { jobTime, showStatus } from "./jobs.js";
 import {
@@ -26,7 +26,7 @@ export function showJob(live) {
   const isOther = shown !== job.id;
   shown = job.id;
   if (isOther) showTitle(job);
-  showStatus(byId("job-status"), job.status);
+  showStatus(byId("job-status"), job);
   setText(byId("job-when"), isActive(job) ? jobTime(job) : `ended ${jobTime(job)}`);
   showNote(job, snapshot);
   showFigures(job, snapshot);
@@ -55,7 +55,7 @@ function showTitle(job) {
 
 function showNote(job, snapshot) {
   const text = note(job, snapshot);
-  setText(byId("job-note"), text);
+  setText(byId("job-note"), visible(text));
   setAttribute(byId("job-note"), "data-kind", job.problem || snapshot?.problem ? "bad" : null);
   show(byId("job-note"), text !== "");
 }
@@ -109,7 +109,7 @@ function showProgress(job) {
 
 function showOutputs(job) {
   const files = job.outputs ?? [];
-  reconcile(byId("outputs"), files, (file) => file.name, outputItem, (item, file) => setText(item.children[1], size(file.bytes)));
+  reconcile(byId("outputs"), files, (file) => file.href, outputItem, (item, file) => setText(item.children[1], size(file.bytes)));
   show(byId("outputs-empty"), files.length === 0);
   setText(byId("outputs-empty"), isActive(job) ? "Outputs are written when the crawl ends." : "It has no outputs.");
 }
@@ -133,7 +133,7 @@ function showFacts(job, snapshot) {
     ...Object.entries(job.arguments ?? {}).map(([name, value]) => [name, argumentText(value)]),
     ["log", job.log],
   ].filter(([, value]) => value !== null && value !== undefined && value !== UNKNOWN);
-  reconcile(byId("facts"), facts, ([name, value]) => `${name} ${value}`, factItem);
+  reconcile(byId("facts"), facts, JSON.stringify, factItem);
 }
 
 const argumentText = (value) => (typeof value === "string" ? value : JSON.stringify(value));

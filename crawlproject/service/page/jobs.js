@@ -14,11 +14,12 @@ const SHAPES = {
   killed: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2M3.8 3.8l8.4 8.4",
 };
 
-export function showStatus(node, status) {
+export function showStatus(node, job) {
+  const { status } = job;
   if (node.dataset.status === status) return;
   node.dataset.status = status;
   const icon = svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: SHAPES[status] ?? "" }));
-  node.replaceChildren(icon, statusWord(status));
+  node.replaceChildren(icon, statusWord(job));
 }
 
 export const addressOf = (id) => `#job/${encodeURIComponent(id)}`;
@@ -57,7 +58,7 @@ function updateItem(item, job, chosen) {
   const link = item.firstChild;
   const [top, , bar, numbers] = link.children;
   setAttribute(link, "aria-current", job.id === chosen ? "page" : null);
-  showStatus(top.firstChild, job.status);
+  showStatus(top.firstChild, job);
   setText(top.lastChild, jobTime(job));
   const { percent } = progress(job);
   bar.hidden = !isActive(job) || job.status === "queued";

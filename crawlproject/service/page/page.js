@@ -13,7 +13,7 @@ const PAUSE_MS = { jobs: 2000, job: 1000, idle: 5000 };
 const JOBS_AT_ONCE = 50;
 
 const state = {
-  // Null: none was named, so the newest that runs is shown.
+  // The id of the crawl that is shown, or is to be.
   chosen: null,
   view: null,
   limit: JOBS_AT_ONCE,
@@ -54,7 +54,9 @@ async function refreshJob() {
   try {
     live = await ask(jobPath(id, "live"));
   } catch (error) {
-    if (error.status !== 404 || id !== state.chosen) throw error;
+    // What is asked for was deleted a moment ago, and something else is shown.
+    if (id !== state.chosen) return;
+    if (error.status !== 404) throw error;
     state.live = null;
     setText(byId("missing-id"), id);
     showView("missing");
@@ -87,10 +89,11 @@ function drawJobs() {
 
 function drawTitle() {
   const job = state.view === "job" && state.live?.job;
-  document.title = job ? `${statusWord(job.status)}: ${subject(job)}` : "Crawls";
+  document.title = job ? `${statusWord(job)}: ${subject(job)}` : "Crawls";
 }
 
-const HEADINGS = { job: "job-title", new: "new-title", missing: "missing-title" };
+// Where the keyboard goes.
+const ENTRANCES = { job: "job-title", new: "crawl-url", missing: "missing-title" };
 
 function showView(name) {
   state.view = name;
@@ -99,14 +102,14 @@ function showView(name) {
   if (!state.takesFocus) return;
   state.takesFocus = false;
   window.scrollTo(0, 0);
-  byId(name === "new" ? "crawl-url" : HEADINGS[name]).focus({ preventScroll: true });
+  byId(ENTRANCES[name]).focus({ preventScroll: true });
 }
 
 /** Changes of state are read out, numbers are not. */
 function announceChanges(jobs) {
   const before = new Map(state.jobs?.map((job) => [job.id, job.status]));
   const changed = jobs.filter((job) => before.has(job.id) && before.get(job.id) !== job.status);
-  const sentences = changed.map((job) => `${subject(job)}: ${statusWord(job.status)}, ${plural(job.pages ?? 0, "page")}.`);
+  const sentences = changed.map((job) => `${subject(job)}: ${statusWord(job)}, ${plural(job.pages ?? 0, "page")}.`);
   if (sentences.length) announce(sentences.join(" "));
 }
 

@@ -27,8 +27,11 @@ export class Results {
 
   /** Part of a turn of the poller, so that there is one request at a time. */
   async follow(job) {
-    if (job.id !== this.job?.id) this.forget(job);
+    const isOther = job.id !== this.job?.id;
+    if (isOther) this.forget(job);
     this.job = job;
+    // Those of another crawl go at once.
+    if (isOther) this.draw();
     const isShort = this.next === null && this.pages.size < BATCH && this.pagesThen !== (job.pages ?? 0);
     if (isShort && performance.now() > this.askedAt + PAUSE_MS) await this.load(this.after);
     this.draw();
@@ -65,7 +68,7 @@ export class Results {
 
   draw() {
     const { job, pages } = this;
-    reconcile(byId("pages"), pages.values(), (page) => page.url, pageRow);
+    reconcile(byId("pages"), pages.values(), JSON.stringify, pageRow);
     const total = Math.max(job.pages ?? 0, pages.size);
     setText(byId("pages-text"), pages.size < total ? `${number(pages.size)} of ${number(total)}` : number(total));
     show(byId("panel-pages"), pages.size > 0);

@@ -48,12 +48,7 @@ export function moment(value) {
 
 // --- jobs
 
-const STATUSES = {
-  queued: "Queued", running: "Running", stopping: "Stopping", finished: "Finished",
-  stopped: "Stopped", failed: "Failed", killed: "Killed",
-};
-
-export const statusWord = (status) => STATUSES[status] ?? String(status);
+export const statusWord = ({ status }) => status[0].toUpperCase() + status.slice(1);
 export const isActive = (job) => ["queued", "running", "stopping"].includes(job.status);
 
 /** What a job crawls, short. */
@@ -97,7 +92,7 @@ const SKIPS = {
   "robots unreachable": "its robots.txt can't be had",
 };
 
-export const skipWords = (reason) => SKIPS[reason] ?? reason ?? "no reason given";
+export const skipWords = (reason) => meaning(SKIPS, reason) ?? reason;
 
 const ERRORS = {
   timeout: "no complete answer in time",
@@ -111,19 +106,22 @@ const ERRORS = {
 };
 
 const ANSWERS = {
-  200: "OK", 201: "Created", 204: "No Content", 206: "Partial Content", 301: "Moved Permanently", 302: "Found",
-  303: "See Other", 304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request",
-  401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 406: "Not Acceptable",
-  408: "Request Timeout", 410: "Gone", 429: "Too Many Requests", 451: "Unavailable For Legal Reasons",
-  500: "Internal Server Error", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
+  200: "OK", 204: "No Content", 301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
+  307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden",
+  404: "Not Found", 405: "Method Not Allowed", 410: "Gone", 429: "Too Many Requests", 500: "Internal Server Error",
+  502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
 };
 
-export const answerWords = (status) => ANSWERS[status] ?? "";
+// A gatekeeper's word may be any, 'constructor' too.
+const meaning = (words, key) => (Object.hasOwn(words, key) ? words[key] : null);
+
+export const answerWords = (status) => meaning(ANSWERS, status) ?? "";
 
 /** A page's error, with what it means where the word alone may puzzle. */
 export function errorWords(error, status) {
   if (!error || /^unexpected status \d+$/.test(error)) return answerWords(status) || error || "";
-  return ERRORS[error] ? `${error}: ${ERRORS[error]}` : error;
+  const words = meaning(ERRORS, error);
+  return words ? `${error}: ${words}` : error;
 }
 
 /** 2xx and so on; what is no HTTP status is 'other'. */

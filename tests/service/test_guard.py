@@ -1,0 +1,265 @@
+"""Who may ask the service for what, and what a job may reach."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.service.serving import PASSWORD, USER, Service
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
+
+
+@pytest.fixture(scope="module")
+def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """As it is by default: no password, and no internal addresses."""
+    folder = tmp_path_factory.mktemp("closed")
+    with Service(folder, allow_internal="no", allowed_hosts="crawl.example, other.example") as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def protected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with Service(tmp_path_factory.mktemp("protected"), is_protected=True) as one:
+        yield one
+
+
+ORDER = b'{"url": "https://example.invalid"}'
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_allowed"),
+    [
+        ({}, True),
+        ({"Origin": "http://{host}"}, True),
+        ({"Sec-Fetch-Site": "same-origin"}, True),
+        ({"Sec-Fetch-Site": "none"}, True),
+        ({"Origin": "https://evil.example"}, False),
+        ({"Origin": "null"}, False),
+        ({"Origin": "http://127.0.0.1:1"}, False),
+        ({"Sec-Fetch-Site": "cross-site"}, False),
+        ({"Sec-Fetch-Site": "same-site"}, False),
+        ({"Host": "evil.example"}, False),
+        ({"Host": "crawl.example"}, True),
+        ({"Host": "localhost"}, True),
+        ({"Host": "[::1]:80"}, True),
+        ({"Host": "["}, False),
+    ],
+)
+def test_no_page_of_another_site_gets_a_crawl_started(
+    closed: Service, headers: dict[str, str], is_allowed: bool
+) -> None:
+    host = f"127.0.0.1:{closed.port}"
+    sent = {name: value.format(host=host) for name, value in headers.items()}
+    json_type = {"Content-Type": "application/json"}
+    reply = closed.ask("POST", "/crawl", content=b"{}", headers=json_type | sent)
+    # What is allowed is looked at, and found to be no order.
+    assert reply.status == (400 if is_allowed else 403)
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    reply = closed.ask("POST", "/schedule.json", content=b"jobid=/", headers=form | sent)
+    assert reply.status == (400 if is_allowed else 403)
+
+
+def test_no_page_of_another_site_reads_anything(closed: Service) -> None:
+    for path in ("/crawler/jobs", "/listjobs.json", "/daemonstatus.json", "/metrics", "/"):
+        reply = closed.get(path, Origin="https://evil.example")
+        assert reply.status == 200
+        assert "access-control-allow-origin" not in reply.headers
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert "frame-ancestors 'none'" in reply.headers["content-security-policy"]
+        assert closed.get(path, Host="evil.example").status == 403
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1/",
+        "http://localhost:8080/",
+        "http://app.localhost/",
+        "http://10.0.0.1/",
+        "http://192.168.1.1/",
+        "http://172.16.0.1/",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://metadata.google.internal/",
+        "http://printer.local/",
+        "http://[::1]/",
+        "http://[fd00::1]/",
+        "http://[fe80::1]/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://0.0.0.0/",
+        # Other spellings of 127.0.0.1.
+        "http://2130706433/",
+        "http://0x7f.1/",
+        "http://0177.0.0.1/",
+        "http://127.1/",
+        "http://１２７.0.0.1/",
+    ],
+)
+def test_an_internal_address_is_no_seed(closed: Service, url: str) -> None:
+    for path, body in (("/crawl", {"url": url}), ("/crawler/seeds", {"urls": [url]})):
+        reply = closed.post(path, body)
+        assert reply.status == 400
+        assert reply.json["error"].endswith("only public ones may be crawled here")
+    scheduled = closed.form("/schedule.json", project="crawlproject", spider="site", seed=url)
+    assert (scheduled.status, scheduled.json["status"]) == (400, "error")
+
+
+def test_a_seed_whose_name_leads_inside_is_not_asked(site: SiteFactory, tmp_path: Path) -> None:
+    """Found out at the connection, and so also for a name that changes its address."""
+    server = site({"pages": {"/": {}}})
+    (tmp_path / "names").mkdir()
+    (tmp_path / "names" / "sitecustomize.py").write_text(
+        "import socket\n"
+        "asked = socket.getaddrinfo\n"
+        "def answer(host, *rest, **named):\n"
+        "    inside = host in ('rebind.example', b'rebind.example')\n"
+        "    return asked('127.0.0.1' if inside else host, *rest, **named)\n"
+        "socket.getaddrinfo = answer\n"
+    )
+    (tmp_path / "service").mkdir()
+    service = Service(tmp_path / "service", allow_internal="no")
+    service.environment["PYTHONPATH"] += f":{tmp_path / 'names'}"
+    with service:
+        job = service.order(f"http://rebind.example:{server.port}/")
+        done = service.until_ended(job)
+        assert (done["status"], done["exit_status"]) == ("failed", 1)
+        # Nor does a setting open the inside.
+        asked_for = service.form(
+            "/schedule.json",
+            project="crawlproject",
+            spider="site",
+            seed=f"http://rebind.example:{server.port}/",
+            setting="SCOPE_INTERNAL_SEEDS=True",
+        )
+        assert asked_for.status == 403
+    assert server.log() == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "problem"),
+    [
+        ({"jobid": "../../etc"}, 400, "jobid: '../../etc' is not letters, digits"),
+        ({"jobid": "a b"}, 400, "jobid: 'a b' is not letters, digits"),
+        ({"setting": "FEEDS={}"}, 403, "setting FEEDS: only with a username and a password"),
+        ({"setting": "EXTENSIONS={}"}, 403, "setting EXTENSIONS: only with a username"),
+        ({"setting": "REDIS_URL=redis://x"}, 403, "setting REDIS_URL: only with a username"),
+        ({"setting": "ROBOTSTXT_OBEY=False"}, 403, "setting ROBOTSTXT_OBEY: only with"),
+        ({"setting": "DEPTH_LIMIT"}, 400, "setting: 'DEPTH_LIMIT' is not NAME=VALUE"),
+        ({"seeds_file": "/etc/passwd"}, 403, "seeds_file: only with a username and a password"),
+        ({"depht": "1"}, 400, "depht: no such argument; did you mean depth?"),
+        ({"depth": "x"}, 400, "depth: 'x' is not a number of links"),
+        ({}, 400, "seed: missing"),
+    ],
+)
+def test_scrapyds_own_way_to_start_a_job_is_checked_too(
+    closed: Service, fields: dict[str, str], status: int, problem: str
+) -> None:
+    fields = {"project": "crawlproject", "spider": "site", **fields}
+    if "seed" not in problem:
+        fields["seed"] = "https://example.invalid/"
+    reply = closed.form("/schedule.json", **fields)
+    assert (reply.status, reply.json["status"]) == (status, "error")
+    assert reply.json["message"].startswith(problem)
+    assert closed.get("/crawler/jobs").json["total"] == 0
+
+
+def test_a_job_that_is_open_is_not_started_twice(site: SiteFactory, service: Service) -> None:
+    server = site({"pages": {f"/{n}" if n else "/": {"links": [f"/{n + 1}"]} for n in range(999)}})
+    fields = {"project": "crawlproject", "spider": "site", "seed": server.url(), "jobid": "twice"}
+    service.form("/schedule.json", **fields, delay="0.05")
+    service.until("twice", "running")
+    again = service.form("/schedule.json", **fields)
+    assert (again.status, again.json["message"]) == (409, "job twice is running already")
+    service.post("/crawler/stop", {"job_id": "twice"})
+    service.until_ended("twice")
+
+
+@pytest.mark.parametrize("path", ["/addversion.json", "/delversion.json", "/delproject.json"])
+def test_nobody_deploys_without_a_password(closed: Service, path: str) -> None:
+    reply = closed.form(path, project="crawlproject", version="1", egg="x")
+    assert (reply.status, reply.json["status"]) == (403, "error")
+    assert reply.json["message"] == (
+        "who deploys runs code here: set a username and a password in scrapyd.conf first"
+    )
+
+
+def test_with_a_password_nothing_is_answered_without_it(protected: Service) -> None:
+    for method, path in (
+        *(("GET", path) for path in ("/", "/page/page.js", "/metrics", "/crawler/jobs", "/logs/")),
+        *(("POST", path) for path in ("/crawl", "/schedule.json", "/addversion.json")),
+    ):
+        refused = protected.ask(method, path, headers={"Authorization": "Basic eDp5"})
+        assert (refused.status, protected.get("/").status) == (401, 200)
+    # And its name is its own affair.
+    assert protected.get("/", Host="crawl.example").status == 200
+
+
+def test_a_job_is_not_told_the_password(site: SiteFactory, tmp_path: Path) -> None:
+    server = site({"pages": {"/": {}}})
+    (tmp_path / "teller.py").write_text(
+        "import os\n"
+        "class Teller:\n"
+        "    def process_item(self, item):\n"
+        "        item.extra['environment'] = sorted(os.environ.values())\n"
+        "        return item\n"
+    )
+    (tmp_path / "service").mkdir()
+    secrets = {"SCRAPYD_USERNAME": USER, "SCRAPYD_PASSWORD": PASSWORD}
+    service = Service(tmp_path / "service", environment=secrets)
+    service.environment["PYTHONPATH"] += f":{tmp_path}"
+    service.is_protected = True
+    with service:
+        service.form(
+            "/schedule.json",
+            project="crawlproject",
+            spider="site",
+            seed=server.url(),
+            jobid="teller",
+            setting='ITEM_PIPELINES={"teller.Teller": 500}',
+        )
+        (page,) = service.until_ended("teller")["sitemap"]["pages"]
+    assert page["environment"]
+    assert not {USER, PASSWORD} & set(page["environment"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"scrapyd": {"username": "ann"}}, "password: missing: give both a username and a"),
+        ({"scrapyd": {"password": "x"}}, "username: missing: give both a username and a"),
+        ({"scrapyd": {"username": "a:b", "password": "x"}}, "username: 'a:b' holds a colon"),
+        ({"scrapyd": {"bind_address": "0.0.0.0"}}, "bind_address: '0.0.0.0' is open to others"),
+        ({"scrapyd": {"http_port": "99999"}}, "http_port: '99999' is not a whole number from 0"),
+        ({"scrapyd": {"jobs_dir": ""}}, "scrapyd.conf: jobs_dir is empty: name a folder"),
+        ({"scrapyd": {"items_dir": "items"}}, "scrapyd.conf: items_dir takes the place of all"),
+        ({"max_pending": "many"}, "scrapyd.conf: [crawlproject] max_pending: 'many' is not a"),
+        ({"max_penning": "1"}, "scrapyd.conf: [crawlproject] max_penning: no such option; there"),
+        ({"scrapyd": {"webroot": "scrapyd.website.Root"}}, "there is no scrapyd.conf of crawlpr"),
+    ],
+)
+def test_what_is_not_safe_is_not_started(
+    tmp_path: Path, changes: dict[str, dict[str, str]], problem: str
+) -> None:
+    service = Service(tmp_path, **changes)  # type: ignore[arg-type]
+    result = subprocess.run(
+        [sys.executable, "-m", "crawlproject.service"],
+        cwd=tmp_path,
+        env=service.environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"serve: error: {problem}")
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
