@@ -6,7 +6,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from bench import cluster, crawl, duplicates, frontier, links, polite
+from bench import cluster, crawl, duplicates, frontier, links, polite, service
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,6 +18,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], int]] = {
     "polite": polite.main,
     "duplicates": duplicates.main,
     "cluster": cluster.main,
+    "service": service.main,
 }
 DEFAULT = "crawl"
 

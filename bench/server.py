@@ -102,7 +102,7 @@ def _nginx(root: Path, work: Path) -> Iterator[Served]:
             raise NoServer(f"its configuration cannot name the folder {str(path)!r}")
     work.mkdir(parents=True, exist_ok=True)
     for attempt in range(1, _PORTS_TRIED + 1):
-        port = _free_port()
+        port = free_port()
         (work / "nginx.conf").write_text(
             _NGINX.format(work=work, root=root, host=HOST, port=port), encoding="utf-8"
         )
@@ -189,7 +189,7 @@ def _path_with_sbin() -> str:
     return os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/local/sbin", "/usr/sbin"))
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         port: int = probe.getsockname()[1]

@@ -27,6 +27,7 @@ ROOMS = (
     "cluster",
     "commands",
     "api",
+    "service",
 )
 OTHERS = {"__pycache__"}
 

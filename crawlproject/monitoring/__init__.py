@@ -1,1 +1,1 @@
-"""What a user sees of a crawl: the live line, the summary, the log."""
+"""What is seen of a crawl: live line, summary, log; and for others, snapshots and metrics."""

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.exposition import choose_encoder
-from twisted.web.resource import Resource
 
-from crawlproject.monitoring.metrics import collect
+from crawlproject.monitoring.metrics import JOBS, collect
+from crawlproject.monitoring.metrics_site import MetricsPage
 from crawlproject.service.totals import jobs, snapshots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prometheus_client import Metric
-    from twisted.web.server import Request
 
     from crawlproject.service.site import Root
     from crawlproject.service.view import View
@@ -30,9 +28,7 @@ class Jobs:
 
     def collect(self) -> Iterator[Metric]:
         yield from collect(snapshots(self._view))
-        by_status = GaugeMetricFamily(
-            "crawlproject_jobs", "Jobs that wait, and that run.", labels=["status"]
-        )
+        by_status = GaugeMetricFamily(JOBS, "Jobs that wait, and that run.", labels=["status"])
         for status, number in jobs(self._view).items():
             by_status.add_metric([status], number)
         yield by_status
@@ -42,18 +38,10 @@ class Jobs:
         return []
 
 
-class Metrics(Resource):
-    isLeaf = True
-
+class Metrics(MetricsPage):
     def __init__(self, root: Root) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._registry = CollectorRegistry()
-        self._registry.register(Jobs(root.view))
+        registry = CollectorRegistry()
+        registry.register(Jobs(root.view))
         # Of the service itself.
-        ProcessCollector(registry=self._registry)
-
-    def render_GET(self, request: Request) -> bytes:
-        write, kind = choose_encoder(request.getHeader("accept") or "")
-        request.setHeader("Content-Type", kind)
-        content: bytes = write(self._registry)
-        return content
+        ProcessCollector(registry=registry)
+        super().__init__(registry)

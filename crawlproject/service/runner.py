@@ -16,6 +16,7 @@ import threading
 import time
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 with warnings.catch_warnings():
@@ -61,7 +62,16 @@ def end_with(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
+def have_a_home() -> None:
+    """Scrapy looks for its configuration there, and in a container there may be none."""
+    try:
+        Path.home()
+    except RuntimeError:
+        os.environ["HOME"] = str(Path.cwd())
+
+
 def main() -> None:
+    have_a_home()
     if parent := os.environ.pop("CRAWLPROJECT_SERVICE_PID", None):
         threading.Thread(target=end_with, args=(int(parent),), daemon=True).start()
     with egg_first(os.environ["SCRAPY_PROJECT"]):

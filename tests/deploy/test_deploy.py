@@ -201,7 +201,7 @@ def test_base_images_are_pinned() -> None:
         assert is_pinned(re.sub(r"\$\{(\w+)\}", lambda match: defaults[match[1]], base))
 
 
-def test_the_image_runs_the_service_as_nobody_else_and_builds_nothing() -> None:
+def test_the_image_runs_the_service_without_rights_and_builds_nothing() -> None:
     by_name = dict(LAST_STAGE)
     uid, gid = by_name["USER"].split(":")
     assert int(uid) > 0

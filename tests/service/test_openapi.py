@@ -1,4 +1,4 @@
-"""The service does what its OpenAPI document says: schemathesis asks, with values that it makes up."""
+"""The service does what its OpenAPI document says: schemathesis asks, with made-up values."""
 
 from __future__ import annotations
 

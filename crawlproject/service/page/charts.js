@@ -103,7 +103,7 @@ export class SpeedChart extends Chart {
 function niceTop(peak) {
   if (peak <= 0) return 2;
   const unit = 10 ** Math.floor(Math.log10(peak));
-  return [1, 2, 4, 6, 8, 10].find((times) => times * unit >= peak) * unit;
+  return [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].find((times) => times * unit >= peak) * unit;
 }
 
 /** Parts of a whole in one strip, with a legend: [key, label, count]. */

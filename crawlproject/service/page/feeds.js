@@ -51,5 +51,5 @@ const meta = (...parts) => element("span", { class: "soft meta" }, ...parts);
 
 function origin(referrer, time = "") {
   if (!referrer) return time ? meta(time) : null;
-  return element("span", { class: "soft meta from" }, time ? `${time}, linked from` : "linked from", siteLink(referrer));
+  return element("span", { class: "soft meta from" }, time ? `${time}, linked from ` : "linked from ", siteLink(referrer));
 }

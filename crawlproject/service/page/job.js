@@ -185,7 +185,7 @@ function showHosts(hosts, snapshot) {
     setText(row.children[1], number(host.queued));
     setText(row.children[2], number(host.requests));
     setText(row.children[3], seconds(host.delay));
-    const wait = host.ready_in > 0 ? seconds(Number(host.ready_in.toFixed(1))) : "now";
+    const wait = host.ready_in < 0.05 ? "now" : seconds(Number(host.ready_in.toFixed(1)));
     setText(row.children[4], host.held ? `held, ${wait}` : wait);
     setAttribute(row, "data-is", host.held ? "held" : null);
   });
