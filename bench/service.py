@@ -154,10 +154,11 @@ def _rate(url: str, jobs: list[str], duration: float) -> float:
     after = _snapshots(url, jobs)
     if any(snapshot["phase"] != "running" for snapshot in after):
         raise CrawlFailed("a job has ended before the benchmark: give it more --pages")
-    return sum(
+    rates: list[float] = [
         (last["pages"] - first["pages"]) / (last["at"] - first["at"])
         for first, last in zip(before, after, strict=True)
-    )
+    ]
+    return sum(rates)
 
 
 def _snapshots(url: str, jobs: list[str]) -> list[dict[str, Any]]:

@@ -8,6 +8,6 @@ from scrapyd.poller import QueuePoller
 from twisted.internet.defer import Deferred, succeed
 
 
-class NeverPoller(QueuePoller):
+class NeverPoller(QueuePoller):  # type: ignore[misc]
     def poll(self) -> Deferred[Any]:
         return succeed(None)

@@ -17,11 +17,11 @@ export class Results {
   forget(job) {
     this.job = job;
     this.pages = new Map();
-    // Where the last batch began: the last one of a running crawl gets longer, and is asked for again.
-    this.after = 0;
-    this.next = null;
-    this.askedAt = -Infinity;
+    // Where to go on, and what the crawl was when we read.
+    this.next = 0;
     this.pagesThen = 0;
+    this.wasActive = false;
+    this.readAt = -Infinity;
     setText(byId("pages-error"), "");
   }
 
@@ -32,9 +32,16 @@ export class Results {
     this.job = job;
     // Those of another crawl go at once.
     if (isOther) this.draw();
-    const isShort = this.next === null && this.pages.size < BATCH && this.pagesThen !== (job.pages ?? 0);
-    if (isShort && performance.now() > this.askedAt + PAUSE_MS) await this.load(this.after);
+    const hasRoom = isActive(job) ? this.pages.size < BATCH : true;
+    if (this.isStale() && hasRoom && performance.now() > this.readAt + PAUSE_MS) {
+      await this.read(Math.max(BATCH, this.pages.size));
+    }
     this.draw();
+  }
+
+  /** There are others by now: of those that were found early, some are fetched late. */
+  isStale() {
+    return this.pagesThen !== (this.job.pages ?? 0) || (this.wasActive && !isActive(this.job));
   }
 
   async more() {
@@ -42,7 +49,7 @@ export class Results {
     if (button.ariaDisabled === "true") return;
     button.ariaDisabled = "true";
     try {
-      await this.load(this.next ?? this.after);
+      await this.read(this.pages.size + BATCH);
       setText(byId("pages-error"), "");
     } catch (error) {
       setText(byId("pages-error"), `${error.message}.`);
@@ -54,16 +61,21 @@ export class Results {
     if (hadFocus && button.hidden) byId("pages-heading").focus({ preventScroll: true });
   }
 
-  async load(after) {
+  /** As many rows: those that are missing, or all where some may have come in between. */
+  async read(rows) {
     const { job } = this;
-    this.askedAt = performance.now();
-    const batch = await ask(jobPath(job.id, `pages?limit=${BATCH}&after=${after}`));
+    const isAnew = this.isStale();
+    const pages = new Map(isAnew ? [] : this.pages);
+    let next = isAnew ? 0 : this.next;
+    this.readAt = performance.now();
+    while (next !== null && pages.size < rows) {
+      const batch = await ask(jobPath(job.id, `pages?limit=${BATCH}&after=${next}`));
+      for (const page of batch.pages) pages.set(page.url, page);
+      next = batch.next;
+    }
     // Somebody may have chosen another crawl meanwhile.
     if (job.id !== this.job.id) return;
-    for (const page of batch.pages) this.pages.set(page.url, page);
-    this.after = after;
-    this.next = batch.next;
-    this.pagesThen = job.pages;
+    Object.assign(this, { pages, next, pagesThen: job.pages ?? 0, wasActive: isActive(job) });
   }
 
   draw() {

@@ -1,0 +1,150 @@
+"""The live page, in a real Chromium: a crawl is started from the form, watched, and read."""
+
+from __future__ import annotations
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from crawlproject.demo.server import serve
+from tests.browser import BROWSER, needs_browser
+from tests.waiting import PATIENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+
+    from tests.service.serving import Service
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
+
+pytestmark = needs_browser
+
+HOSTILE = "<img src=x onerror=\"document.title='pwned'\"> \u202eevil"
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
+
+
+def browse(service: Service, look: Callable[[Page], None], **context: Any) -> list[str]:
+    """Look at the page of a service; what the browser complained about."""
+    complaints: list[str] = []
+
+    def run() -> None:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=BROWSER, args=list(FLAGS))
+            page = browser.new_context(**context).new_page()
+            page.set_default_timeout(PATIENCE * 1000)
+            expect.set_options(timeout=PATIENCE * 1000)
+            page.on("console", lambda said: _note(said.type, said.text))
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.goto(f"{service.url}/")
+            look(page)
+            browser.close()
+
+    def _note(kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            complaints.append(text)
+
+    # Playwright wants a thread without an event loop.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(run).result()
+    return complaints
+
+
+def test_a_crawl_of_the_demo_site_is_started_watched_and_read(service: Service) -> None:
+    with serve() as demo:
+
+        def look(page: Page) -> None:
+            # With the keyboard alone.
+            page.get_by_role("link", name="New crawl").focus()
+            page.keyboard.press("Enter")
+            page.get_by_label("URL", exact=True).focus()
+            page.keyboard.type(demo.url)
+            page.get_by_label("Depth", exact=True).fill("3")
+            page.get_by_label("URL", exact=True).press("Enter")
+            expect(page.locator("#job-title")).to_contain_text(demo.url)
+            expect(page.locator("#job-status")).to_have_text(re.compile("running", re.IGNORECASE))
+            expect(page.get_by_role("button", name="Stop")).to_be_visible()
+            # By itself it comes to its end.
+            expect(page.locator("#job-status")).to_have_text(re.compile("finished", re.IGNORECASE))
+            expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+            expect(page.locator("#latest-empty")).to_be_hidden()
+            expect(page.locator("#answers")).to_contain_text("404")
+            expect(page.locator("#errors li").first).to_be_visible()
+            expect(page.locator("#skips")).to_contain_text("other host")
+            expect(page.locator("#hosts")).to_contain_text("127.0.0.1")
+            expect(page.locator("#pages tr").first).to_be_visible()
+            # Its result.
+            with page.context.expect_page() as opened:
+                page.locator("#outputs a", has_text="sitemap.json").click()
+            opened.value.wait_for_load_state()
+            assert f'"seed": "{demo.url}"' in opened.value.content()
+
+        assert browse(service, look) == []
+
+
+def test_a_hostile_title_shows_as_text(service: Service, site: SiteFactory) -> None:
+    server = site(
+        {
+            "pages": {
+                "/": {
+                    "title": HOSTILE,
+                    "links": ["/<script>alert(1)</script>", "javascript:alert(2)"],
+                },
+            }
+        }
+    )
+    job = service.order(server.url())
+    service.until_ended(job)
+
+    def look(page: Page) -> None:
+        page.goto(f"{service.url}/#job/{job}")
+        expect(page.locator("#pages")).to_contain_text("<img src=x onerror=")
+        expect(page.locator("#latest")).to_contain_text("<img src=x onerror=")
+        expect(page.locator("#errors")).to_contain_text("script")
+        assert page.title() != "pwned"
+        assert page.locator("img[src='x']").count() == 0
+        assert page.locator("a[href^='javascript']").count() == 0
+        assert page.locator("main script").count() == 0
+
+    assert browse(service, look) == []
+
+
+def test_what_is_wrong_with_an_order_is_said_beside_the_form(service: Service) -> None:
+    def look(page: Page) -> None:
+        page.goto(f"{service.url}/#new")
+        page.get_by_label("URL", exact=True).fill("ftp://example.invalid")
+        page.get_by_role("button", name="Start crawl").click()
+        expect(page.locator("#form-error")).to_contain_text("not a crawlable URL")
+        # What was typed stays.
+        expect(page.get_by_label("URL", exact=True)).to_have_value("ftp://example.invalid")
+
+    complaints = browse(service, look)
+    # The browser's own word for any answer of this kind.
+    assert [text for text in complaints if "status of 400" not in text] == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_wider_than_the_screen(
+    service: Service, site: SiteFactory, width: int, scheme: str
+) -> None:
+    long = "/" + "very-long-" * 60
+    server = site({"pages": {"/": {"title": "x" * 300, "links": [long]}, long: {"status": 500}}})
+    job = service.order(server.url())
+    service.until_ended(job)
+
+    def look(page: Page) -> None:
+        for place in (f"#job/{job}", "#new"):
+            page.goto(f"{service.url}/{place}")
+            expect(page.locator("#view-new" if place == "#new" else "#view-job")).to_be_visible()
+            expect(page.locator("#jobs-list li").first).to_be_attached()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+    assert (
+        browse(service, look, viewport={"width": width, "height": 900}, color_scheme=scheme) == []
+    )
