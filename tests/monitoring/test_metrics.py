@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -172,7 +173,10 @@ def test_a_histogram_of_another_version_has_its_own_bounds() -> None:
     assert told["crawlproject_fetch_seconds_bucket", frozenset(["x", "+Inf"])] == 4
 
 
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
+@pytest.mark.skipif(
+    shutil.which("promtool") is None,
+    reason=os.environ.get("PROMETHEUS_MISSING") or "no promtool: apt-get install prometheus",
+)
 @pytest.mark.parametrize("crawls", [[], [("x", FULL)], [("one", FULL), ("two", EMPTY)]])
 def test_promtool_has_nothing_to_say(crawls: list[tuple[str, Snapshot]]) -> None:
     check = subprocess.run(

@@ -64,6 +64,23 @@ def test_without_a_url_the_demo_site_is_crawled_into_a_file(tmp_path: Path) -> N
     assert sum(bool(page.get("redirected_from")) for page in pages) >= 3
 
 
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--port", "many"], "http_port: 'many' is not a whole number from 0 to 65535"),
+        (["--prot", "1"], "unrecognized arguments: --prot 1"),
+        (["--bind", "0.0.0.0"], "bind_address: '0.0.0.0' is open to others: set a username and"),
+    ],
+)
+def test_a_service_that_cannot_be_says_so_in_one_line(
+    tmp_path: Path, arguments: list[str], problem: str
+) -> None:
+    result = run(*arguments, script="serve", cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"serve: error: {problem}")
+    assert result.stderr.count("\n") == 1
+
+
 def test_a_crawl_can_be_looked_into_from_any_directory(site: SiteFactory, tmp_path: Path) -> None:
     server = site({"pages": {"/": {}}})
     run(server.url(), "-s", "JOBDIR=job", cwd=tmp_path)
@@ -160,26 +177,29 @@ def test_a_mistake_is_one_line(
     ("programs", "reason"),
     [
         ({"chromium": "exit 0"}, ""),
-        ({"id": "echo 1000"}, "no Chromium, and no apt-get to install it with"),
+        ({"id": "echo 1000"}, "no chromium, and no apt-get to install it with"),
         (
             {"id": "echo 1000", "apt-get": "exit 0", "sudo": "exit 1"},
-            "no Chromium, and no right to install it: apt-get install chromium",
+            "no chromium, and no right to install it: apt-get install chromium",
         ),
         (
             {"id": "echo 0", "apt-get": "exit 100"},
-            "no Chromium, and apt-get could not install it",
+            "no chromium, and apt-get could not install it",
         ),
         ({"id": "echo 0", "apt-get": "exit 0", "env": "exit 0"}, ""),
         ({"id": "echo 1000", "apt-get": "exit 0", "sudo": "exit 0"}, ""),
     ],
 )
-def test_a_browser_is_installed_where_that_may_be_done(
+def test_a_program_is_installed_where_that_may_be_done(
     tmp_path: Path, programs: dict[str, str], reason: str
 ) -> None:
     for name, does in programs.items():
         (tmp_path / name).write_text(f"#!{_BASH}\n{does}\n")
         (tmp_path / name).chmod(0o755)
-    script = f'. "{PROJECT}/scripts/chromium.sh"; need_chromium; echo "${{CHROMIUM_MISSING:-}}"'
+    script = (
+        f'. "{PROJECT}/scripts/programs.sh"; need chromium rendering chromium; '
+        'echo "${CHROMIUM_MISSING:-}"'
+    )
     result = subprocess.run(
         [_BASH, "-eu", "-c", script],
         env={"PATH": str(tmp_path)},
