@@ -141,7 +141,8 @@ def _service(folder: Path, jobs: int) -> Iterator[str]:
 @contextmanager
 def _load(url: str, rate: int, duration: float, jobs: list[str]) -> Iterator[subprocess.Popen[str]]:
     paths = [path for job in jobs for path in (f"/crawler/jobs/{job}/status", "/crawler/stats")]
-    command = [sys.executable, "-m", "bench.service_load", url, str(rate), str(duration), *paths]
+    port = url.rpartition(":")[2]
+    command = [sys.executable, "-m", "bench.service_load", port, str(rate), str(duration), *paths]
     place = environment(PYTHONPATH=str(PROJECT))
     with running(command, stdout=subprocess.PIPE, text=True, env=place) as process:
         yield process

@@ -45,8 +45,12 @@ install() {
         "$python" -m pip install -q --disable-pip-version-check -r "$file" >&2 ||
             die "can't install $1: is there a network, or a package index, to install from?"
         printf '%s\n' "$new" >"$stamp"
-        # What the tests need includes what a crawl needs.
-        [ "$1" = requirements.txt ] || printf '%s\n' "$new" >"$venv/.installed-requirements"
+        # What the tests need includes all the others.
+        [ "$1" != requirements-dev.txt ] ||
+            for file in "$project"/requirements*.txt; do
+                file=${file##*/}
+                printf '%s\n' "$new" >"$venv/.installed-${file%.txt}"
+            done
     fi
     exec 9>&-
 }

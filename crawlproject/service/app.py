@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 
 from scrapyd.app import application as scrapyd_application
 from scrapyd.exceptions import ConfigError
+from twisted.application.service import IServiceCollection
+from twisted.web.server import Site
 
 from crawlproject.errors import BadInput
 from crawlproject.service.book import book_of
 from crawlproject.service.options import listening_from, options_from
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapyd.config import Config
     from twisted.application.service import MultiService
+    from twisted.web.http import Request
 
 WEBROOT = "crawlproject.service.site.Root"
 
@@ -26,7 +33,18 @@ def application(config: Config) -> MultiService:
     except BadInput as error:
         raise ConfigError(f"scrapyd: error: {error}") from None
     app: MultiService = scrapyd_application(config)
+    services: Any = IServiceCollection(app, app)
+    for service in services:
+        for site in getattr(service, "args", ()):
+            if isinstance(site, Site):
+                site.log = partial(_log_changes, site.log)  # type: ignore[method-assign]
     return app
+
+
+def _log_changes(log: Callable[[Request], None], request: Request) -> None:
+    """Who changes something, and what goes wrong: a page that is open asks twice a second."""
+    if request.method not in (b"GET", b"HEAD") or request.code >= HTTPStatus.BAD_REQUEST:
+        log(request)
 
 
 def check(config: Config) -> None:
