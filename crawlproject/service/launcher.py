@@ -191,6 +191,8 @@ class GoingOnLauncher(Launcher):
         return {
             "FEEDS": feeds(folder, ["json"]),
             "STORE_BODIES": str(self._options.store_bodies),
+            # Else the log of a crawl in which nothing went wrong is empty.
+            "LOG_LEVEL": "INFO",
         }
 
     def _fixed(self, folder: Path) -> dict[str, str]:

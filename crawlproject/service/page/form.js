@@ -32,7 +32,7 @@ export function prepareForm(started) {
 function order() {
   const data = new FormData(form);
   const result = { outputs: data.getAll("outputs") };
-  if (data.has("store_bodies")) result.store_bodies = true;
+  result.store_bodies = data.has("store_bodies");
   for (const [name, value] of data) {
     const text = value.trim();
     if (text === "" || name === "outputs" || name === "store_bodies") continue;

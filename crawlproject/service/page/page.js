@@ -10,7 +10,9 @@ import { Poller, ask, jobPath } from "./service.js";
 import { isActive, moment, plural, statusWord, subject } from "./words.js";
 
 const PAUSE_MS = { jobs: 2000, job: 1000, idle: 5000 };
+// How many more are listed at a time, and how many the service names at most.
 const JOBS_AT_ONCE = 50;
+const MOST_JOBS = 500;
 
 const state = {
   // The id of the crawl that is shown, or is to be.
@@ -173,7 +175,7 @@ byId("jobs-toggle").addEventListener("click", () => {
 });
 
 byId("jobs-more").addEventListener("click", () => {
-  state.limit += JOBS_AT_ONCE;
+  state.limit = Math.min(state.limit + JOBS_AT_ONCE, MOST_JOBS);
   poller.wake();
 });
 
