@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import uuid
 from http import HTTPStatus
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from twisted.internet.threads import deferToThread
@@ -52,7 +53,7 @@ class Service(Routes):
         return job
 
     def check_room(self) -> None:
-        waiting = len(self.root.book.with_status(Status.QUEUED))
+        waiting = self.root.book.count_open(Status.QUEUED)
         if waiting >= self.root.options.max_pending:
             raise Refused(
                 HTTPStatus.TOO_MANY_REQUESTS,
@@ -158,7 +159,7 @@ class Crawler(Service):
         if type(kill) is not bool:
             raise Refused(HTTPStatus.BAD_REQUEST, "kill: is not true or false")
         if "job_id" not in body:
-            jobs = [job for job in self.root.book.jobs.values() if job.is_open]
+            jobs = list(self.root.book.open.values())
         elif type(name) is str:
             jobs = [self.job(name)]
         else:
@@ -179,11 +180,16 @@ class Crawler(Service):
         if status is not None and status not in list(Status):
             known = ", ".join(Status)
             raise Refused(HTTPStatus.BAD_REQUEST, f"status: {status[:50]!r} is not one of {known}")
-        jobs = [
-            job for job in self.root.book.jobs.values() if status is None or job.status == status
-        ]
-        newest = sorted(jobs, key=lambda job: job.number, reverse=True)[:limit]
-        return {"jobs": [self.root.view.whole(job) for job in newest], "total": len(jobs)}
+        jobs = self.root.book.jobs
+        total = len(jobs)
+        newest = reversed(jobs.values())
+        if status is not None:
+            wanted = [job for job in newest if job.status == status]
+            newest, total = iter(wanted), len(wanted)
+        return {
+            "jobs": [self.root.view.whole(job) for job in islice(newest, limit)],
+            "total": total,
+        }
 
     def status(self, request: Request, name: str) -> Any:
         check_parameters(request)

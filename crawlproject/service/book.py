@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,16 +94,18 @@ class Job:
         }
 
 
-@dataclass(slots=True)
 class Book:
-    """Jobs by their number in ``jobs``: all of them, since none is large."""
+    """Jobs by their number in ``jobs``, in the order in which they came: all of them, since none
+    is large. Those that are open are in ``open``, too.
+    """
 
-    database: sqlite3.Connection
-    jobs: dict[int, Job] = field(default_factory=dict)
-    # By their ids: of each project one, at most.
-    _by_id: dict[str, list[Job]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self.database = database
+        self.jobs: dict[int, Job] = {}
+        self.open: dict[int, Job] = {}
+        # By their ids: of each project one, at most.
+        self._by_id: dict[str, list[Job]] = {}
+        self._last = 0
         self.database.executescript(_SCHEMA)
         rows = self.database.execute(f"SELECT {_COLUMNS} FROM jobs ORDER BY number")  # noqa: S608
         for number, job, project, spider, message, priority, status, *rest in rows:
@@ -140,7 +142,7 @@ class Book:
         """Note a job that is to run, perhaps again."""
         known = self.find(job, project)
         if known is None:
-            number = max(self.jobs, default=0) + 1
+            number = self._last + 1
             known = Job(number, job, project, spider, message, priority, Status.QUEUED, now)
             self._add(known)
         known.spider, known.message, known.priority = spider, message, priority
@@ -151,6 +153,7 @@ class Book:
 
     def write(self, job: Job) -> None:
         """Keep a job as it is now."""
+        self._sort(job)
         self.database.execute(
             f"INSERT OR REPLACE INTO jobs ({_COLUMNS}) "  # noqa: S608
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -174,21 +177,32 @@ class Book:
     def remove(self, job: Job) -> None:
         self.database.execute("DELETE FROM jobs WHERE number = ?", (job.number,))
         del self.jobs[job.number]
+        self.open.pop(job.number, None)
         self._by_id[job.id].remove(job)
         if not self._by_id[job.id]:
             del self._by_id[job.id]
 
-    def with_status(self, *statuses: Status) -> list[Job]:
-        return [job for job in self.jobs.values() if job.status in statuses]
+    def count_open(self, *statuses: Status) -> int:
+        return sum(job.status in statuses for job in self.open.values())
 
     def ended_beyond(self, most: int) -> list[Job]:
-        """The ended jobs but for the last ones."""
+        """The ended jobs but for the last ones; none, if there is no such bound."""
+        if not most or len(self.jobs) - len(self.open) <= most:
+            return []
         ended = [job for job in self.jobs.values() if not job.is_open]
         ended.sort(key=lambda job: job.ended_at or 0.0)
-        return ended[:-most] if most else []
+        return ended[:-most]
+
+    def _sort(self, job: Job) -> None:
+        if job.is_open:
+            self.open[job.number] = job
+        else:
+            self.open.pop(job.number, None)
 
     def _add(self, job: Job) -> None:
         self.jobs[job.number] = job
+        self._last = max(self._last, job.number)
+        self._sort(job)
         self._by_id.setdefault(job.id, []).append(job)
 
 

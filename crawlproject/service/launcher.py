@@ -17,6 +17,7 @@ from collections import deque
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from scrapyd.exceptions import ScrapydError
 from scrapyd.interfaces import IEnvironment, IPoller
 from scrapyd.launcher import Launcher, ScrapyProcessProtocol, get_crawl_args
 from twisted.internet import defer, threads
@@ -126,13 +127,17 @@ class GoingOnLauncher(Launcher):
                     self.book.write(job)
                     self._signal(process, "KILL" if kill else "INT")
                 return True
-        return False
+        if job.status is Status.QUEUED:
+            # It waits for its crawl directory.
+            job.status, job.ended_at = Status.STOPPED, time.time()
+            self.book.write(job)
+        return not job.is_open
 
     def remove(self, job: Job) -> None:
         """Forget a job that has ended, and all it has found."""
         self.book.remove(job)
-        place = (self._config, job.project, job.spider, job.id)
-        threads.deferToThread(_delete, crawl_directory(*place), log_file(*place))
+        log_of_it = log_file(self._config, job.project, job.spider, job.id)
+        threads.deferToThread(_delete, self._folder(job), log_of_it)
 
     def _signal(self, process: Process, name: str) -> None:
         try:
@@ -147,7 +152,7 @@ class GoingOnLauncher(Launcher):
             for project, queue in queues.items()
             for message in queue.list()
         }
-        for job in [job for job in self.book.jobs.values() if job.is_open]:
+        for job in list(self.book.open.values()):
             if (job.id, job.project) in waiting or job.project not in queues:
                 continue
             is_stopped = job.status is Status.STOPPING
@@ -160,14 +165,29 @@ class GoingOnLauncher(Launcher):
     # --- the life of a process
 
     def _spawn_process(self, message: dict[str, Any], slot: int) -> None:
-        folder = crawl_directory(
-            self._config, message["_project"], message["_spider"], message["_job"]
-        )
-        if holder(folder) is not None:
-            # Of a service that was killed: it ends by itself.
-            reactor.callLater(_BREAK, self._spawn_process, message, slot)
+        """Start a job, as soon as its crawl directory is free. A slot is never lost."""
+        if self._is_ending:
             return
-        project, spider, job = message["_project"], message["_spider"], message["_job"]
+        job = self.book.find(message["_job"], message["_project"])
+        try:
+            if job is None or job.status is not Status.QUEUED:
+                # It was stopped while it waited here.
+                self._get_message(slot)
+            elif holder(self._folder(job)) is not None:
+                # Of a service that was killed: it ends by itself.
+                reactor.callLater(_BREAK, self._spawn_process, message, slot)
+            else:
+                self._start(job, message, slot)
+        except (OSError, ValueError, ScrapydError) as error:
+            log.error("Job {job} can't be started: {error}", job=message["_job"], error=error)
+            if job is not None:
+                job.status, job.ended_at = Status.FAILED, time.time()
+                job.problem = f"it can't be started: {error}"
+                self.book.write(job)
+            self._get_message(slot)
+
+    def _start(self, job: Job, message: dict[str, Any], slot: int) -> None:
+        folder = self._folder(job)
         environment = self.app.getComponent(IEnvironment)
         settings = self._defaults(folder) | message.get("settings", {})
         settings |= environment.get_settings(message) | self._fixed(folder)
@@ -176,15 +196,16 @@ class GoingOnLauncher(Launcher):
         env["CRAWLPROJECT_SERVICE_PID"] = str(os.getpid())
         arguments = get_crawl_args({**message, "settings": settings})
         command = [sys.executable, "-m", self.runner, "crawl", *arguments]
-        process = Process(project, spider, job, env, command)
+        process = Process(job.project, job.spider, job.id, env, command)
         process.deferred.addBoth(self._process_finished, slot)
         reactor.spawnProcess(process, sys.executable, args=command, env=env)
         self.processes[slot] = process
-        if (known := self.book.find(job, project)) is not None:
-            known.status, known.started_at = Status.RUNNING, time.time()
-            known.ended_at = None
-            known.runs += 1
-            self.book.write(known)
+        job.status, job.started_at, job.ended_at = Status.RUNNING, time.time(), None
+        job.runs += 1
+        self.book.write(job)
+
+    def _folder(self, job: Job) -> Path:
+        return crawl_directory(self._config, job.project, job.spider, job.id)
 
     def _defaults(self, folder: Path) -> dict[str, str]:
         """Settings that an order may change."""
@@ -222,8 +243,7 @@ class GoingOnLauncher(Launcher):
     def _close(self, job: Job, process: Process) -> None:
         job.exit_status = process.exit_status
         job.ended_at = time.time()
-        folder = crawl_directory(self._config, job.project, job.spider, job.id)
-        snapshot = read_snapshot(folder / SNAPSHOT)
+        snapshot = read_snapshot(self._folder(job) / SNAPSHOT)
         reason = None if snapshot is None else snapshot.reason
         if job.status is Status.STOPPING and job.exit_status in _BEFORE_THE_BEGINNING:
             job.status = Status.STOPPED

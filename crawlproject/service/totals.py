@@ -18,8 +18,8 @@ _HOST_STATES = ("ready", "waiting", "held", "idle")
 def snapshots(view: View) -> list[tuple[str, Snapshot]]:
     """The last snapshot of each job that runs, by its id."""
     shots = []
-    for job in view.book.with_status(*RUNNING):
-        snapshot = view.snapshot(job)
+    for job in view.book.open.values():
+        snapshot = view.snapshot(job) if job.status in RUNNING else None
         # One of an earlier run is not of now.
         if snapshot is not None and snapshot.at >= (job.started_at or 0.0):
             shots.append((job.id, snapshot))
@@ -28,8 +28,8 @@ def snapshots(view: View) -> list[tuple[str, Snapshot]]:
 
 def jobs(view: View) -> dict[str, int]:
     return {
-        "queued": len(view.book.with_status(Status.QUEUED)),
-        "running": len(view.book.with_status(*RUNNING)),
+        "queued": view.book.count_open(Status.QUEUED),
+        "running": view.book.count_open(*RUNNING),
     }
 
 
