@@ -42,6 +42,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--jobs", type=count, default=4, help="that crawl at once (%(default)s)")
     parser.add_argument("--rate", type=count, default=200, help="requests a second (%(default)s)")
     parser.add_argument("--seconds", type=seconds, default=6.0, help="of each turn (%(default)s)")
+    parser.add_argument(
+        "--delay", type=seconds, default=0.0, help="of each job's requests (%(default)s)"
+    )
     return run(parser, arguments, _compare)
 
 
@@ -94,10 +97,8 @@ def _compare(options: argparse.Namespace) -> Report:
             serve(root, folder / "server", options.server) as served,
             _service(folder, options.jobs) as url,
         ):
-            jobs = [
-                _ask(url, "/crawl", {"url": served.url, "store_bodies": False})["id"]
-                for _ in range(options.jobs)
-            ]
+            order = {"url": served.url, "store_bodies": False, "delay": options.delay}
+            jobs = [_ask(url, "/crawl", order)["id"] for _ in range(options.jobs)]
             _wait(lambda: all(_pages(url, jobs)))
             quiet, asked, loads = [], [], []
             for turn in range(options.repeat):

@@ -80,7 +80,7 @@ def test_a_site_without_pages_is_refused() -> None:
     [
         (
             ["crawll"],
-            "'crawll' is not one of crawl, links, frontier, polite, duplicates, cluster\n",
+            "'crawll' is not one of crawl, links, frontier, polite, duplicates, cluster, service\n",
         ),
         (["crawl", "--pages", "0"], "--pages: '0' is no whole number from 1 on\n"),
         (["--repeat", "x"], "--repeat: 'x' is no whole number from 1 on\n"),

@@ -179,8 +179,15 @@ def test_a_job_is_killed_at_once_if_that_is_wanted(service: Service, site: SiteF
 
 
 def test_a_seed_that_cannot_be_fetched_fails_the_job_in_one_line(service: Service) -> None:
-    job = service.order("http://127.0.0.1:9/")
-    done = service.until_ended(job)
+    service.form(
+        "/schedule.json",
+        project="crawlproject",
+        spider="site",
+        seed="http://127.0.0.1:9/",
+        jobid="refused",
+        setting="POLITENESS_ROBOTS_ATTEMPTS=1",
+    )
+    done = service.until_ended("refused")
     assert (done["status"], done["exit_status"]) == ("failed", 1)
     assert done["problem"].startswith(
         "scrapy crawl: error: the seed http://127.0.0.1:9/ could not be fetched: "

@@ -71,6 +71,8 @@ def test_the_oldest_ended_ones_are_beyond_what_is_kept(tmp_path: Path) -> None:
             job = book.order(str(number), "p", "site", {}, priority=0.0, now=number)
             if number != 2:
                 job.status, job.ended_at = Status.FINISHED, 10.0 - number
+                book.write(job)
+        assert [job.id for job in book.open.values()] == ["2"]
         assert [job.id for job in book.ended_beyond(2)] == ["4", "3"]
         assert book.ended_beyond(4) == []
         assert book.ended_beyond(0) == []

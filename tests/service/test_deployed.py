@@ -88,7 +88,7 @@ def protected(tmp_path: Path) -> Service:
 def test_an_egg_is_deployed_and_its_job_survives_a_kill(
     site: SiteFactory, tmp_path: Path, protected: Service
 ) -> None:
-    server = site(chain(60))
+    server = site(chain(30))
     (tmp_path / "project").mkdir()
     folder = project_of_a_team(tmp_path / "project")
     with protected as service:
@@ -124,13 +124,13 @@ def test_an_egg_is_deployed_and_its_job_survives_a_kill(
         assert (done["status"], done["runs"], done["exit_status"]) == ("finished", 2, 0)
         pages = done["sitemap"]["pages"]
         assert {page["url"] for page in pages} == {
-            server.url(f"/{n}" if n else "/") for n in range(62)
+            server.url(f"/{n}" if n else "/") for n in range(32)
         }
         # What ran is the egg, and not what is installed where the service runs.
         assert {page["deployed"] for page in pages} == {".egg"}
         # Nothing was lost, and what was fetched again was in flight when it was killed.
         paths = server.paths()
-        assert set(paths) == {f"/{n}" if n else "/" for n in range(62)}
+        assert set(paths) == {f"/{n}" if n else "/" for n in range(32)}
         assert len(paths) - len(set(paths)) <= 1
         output = service.get(f"/crawl/nightly/outputs/{done['outputs'][0]['name']}")
         assert json.loads(output.content) == done["sitemap"]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     SiteFactory = Callable[..., Site]
 
 CHAIN = {
-    "pages": {f"/{n}" if n else "/": {"links": [f"/{n + 1}"] if n < 59 else []} for n in range(60)}
+    "pages": {f"/{n}" if n else "/": {"links": [f"/{n + 1}"] if n < 29 else []} for n in range(30)}
 }
 
 
@@ -31,18 +31,18 @@ def test_jobs_go_on_when_the_service_is_back(
     server = site(CHAIN)
     with Service(tmp_path, scrapyd={"max_proc": "1"}) as service:
         running = service.order(server.url(), delay=0.03, depth="none")
-        waiting = service.order(server.url("/59"), depth=0)
+        waiting = service.order(server.url("/29"), depth=0)
         wait_for(lambda: len(server.paths()) >= 8)
         service.stop(number)
         service.start()
         done = service.until_ended(running)
         assert (done["status"], done["runs"]) == ("finished", 2)
-        assert len(done["sitemap"]["pages"]) == 60
+        assert len(done["sitemap"]["pages"]) == 30
         assert service.until_ended(waiting)["status"] == "finished"
-    paths = [path for path in server.paths() if path != "/59"]
+    paths = [path for path in server.paths() if path != "/29"]
     # In peace, what was in flight is finished and kept. After a kill the job ends by itself, in
     # peace too.
-    assert len(paths) == len(set(paths)) == 59
+    assert len(paths) == len(set(paths)) == 29
     assert "Traceback" not in service.log()
 
 

@@ -129,17 +129,15 @@ def test_a_seed_whose_name_leads_inside_is_not_asked(site: SiteFactory, tmp_path
     service = Service(tmp_path / "service", allow_internal="no")
     service.environment["PYTHONPATH"] += f":{tmp_path / 'names'}"
     with service:
-        job = service.order(f"http://rebind.example:{server.port}/")
-        done = service.until_ended(job)
+        inside = {"project": "crawlproject", "spider": "site"}
+        inside["seed"] = f"http://rebind.example:{server.port}/"
+        service.form(
+            "/schedule.json", **inside, jobid="inside", setting="POLITENESS_ROBOTS_ATTEMPTS=1"
+        )
+        done = service.until_ended("inside")
         assert (done["status"], done["exit_status"]) == ("failed", 1)
         # Nor does a setting open the inside.
-        asked_for = service.form(
-            "/schedule.json",
-            project="crawlproject",
-            spider="site",
-            seed=f"http://rebind.example:{server.port}/",
-            setting="SCOPE_INTERNAL_SEEDS=True",
-        )
+        asked_for = service.form("/schedule.json", **inside, setting="SCOPE_INTERNAL_SEEDS=True")
         assert asked_for.status == 403
     assert server.log() == []
 

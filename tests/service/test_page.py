@@ -6,7 +6,6 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from crawlproject.demo.server import serve
@@ -128,23 +127,32 @@ def test_what_is_wrong_with_an_order_is_said_beside_the_form(service: Service) -
     assert [text for text in complaints if "status of 400" not in text] == []
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_wider_than_the_screen(
-    service: Service, site: SiteFactory, width: int, scheme: str
-) -> None:
+def test_nothing_is_wider_than_the_screen(service: Service, site: SiteFactory) -> None:
     long = "/" + "very-long-" * 60
     server = site({"pages": {"/": {"title": "x" * 300, "links": [long]}, long: {"status": 500}}})
     job = service.order(server.url())
     service.until_ended(job)
 
     def look(page: Page) -> None:
-        for place in (f"#job/{job}", "#new"):
-            page.goto(f"{service.url}/{place}")
-            expect(page.locator("#view-new" if place == "#new" else "#view-job")).to_be_visible()
-            expect(page.locator("#jobs-list li").first).to_be_attached()
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            for place, view in ((f"#job/{job}", "#view-job"), ("#new", "#view-new")):
+                page.goto(f"{service.url}/{place}")
+                expect(page.locator(view)).to_be_visible()
+                expect(page.locator("#jobs-list li").first).to_be_attached()
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
 
-    assert (
-        browse(service, look, viewport={"width": width, "height": 900}, color_scheme=scheme) == []
-    )
+    assert browse(service, look) == []
+
+
+def test_both_colour_schemes_are_there(service: Service) -> None:
+    grounds = []
+    for scheme in ("light", "dark"):
+
+        def look(page: Page) -> None:
+            expect(page.get_by_role("link", name="New crawl")).to_be_visible()
+            grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+        assert browse(service, look, color_scheme=scheme) == []
+    light, dark = (sum(map(int, re.findall(r"\d+", ground)[:3])) for ground in grounds)
+    assert dark < 200 < 600 < light
