@@ -9,7 +9,6 @@ its memory grows by, for pages of the crawl, and for URLs alone in a frontier wi
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +17,8 @@ from bench import cluster_stock
 from bench.cluster_bytes import measure_bytes
 from bench.cluster_ours import measure
 from bench.cluster_report import ClusterReport
-from bench.comparing import parser_of, run
+from bench.comparing import parser_of, run, say, served_site
 from bench.options import count
-from bench.server import serve
-from bench.site import Site
 from crawlproject.frontier.redis.binary import Server
 
 if TYPE_CHECKING:
@@ -44,25 +41,16 @@ def main(arguments: Sequence[str]) -> int:
 def _compare(options: argparse.Namespace) -> ClusterReport:
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
-        site, root = Site(options.pages), folder / "site"
-        root.mkdir()
-        _say(f"writing a site of {options.pages} pages")
-        site.write(root)
-        with serve(root, folder / "server", options.server) as served:
-            _say(f"served by {served.server}" + (f" ({served.note})" if served.note else ""))
+        with served_site(options, folder) as (site, served):
             with Server(is_socket=True, options=_MEMORY) as server:
                 fleets = measure(
-                    site, served, server, folder, _WORKERS, repeat=options.repeat, say=_say
+                    site, served, server, folder, _WORKERS, repeat=options.repeat, say=say
                 )
-                _say("scrapy-redis: one worker")
+                say("scrapy-redis: one worker")
                 stock = cluster_stock.measure(
                     site, served.url, server.url, folder / "stock", options.repeat
                 )
         with Server(is_socket=True, options=_MEMORY) as server:
-            _say(f"bytes in Redis of {options.urls} URLs")
+            say(f"bytes in Redis of {options.urls} URLs")
             sizes = measure_bytes(server.url, options.urls)
     return ClusterReport(options.pages, options.repeat, served, fleets, stock, sizes)
-
-
-def _say(what: str) -> None:
-    print(f"bench: {what} …", file=sys.stderr, flush=True)

@@ -1,19 +1,23 @@
-"""What ``bench crawl`` and ``bench cluster`` share: both crawl one site in several ways."""
+"""What ``bench crawl``, ``cluster`` and ``service`` share: each crawls one site in several ways."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bench.measure import CrawlFailed
 from bench.options import OneLineParser, count
-from bench.server import NoServer
+from bench.server import NoServer, serve
+from bench.site import Site
 from crawlproject.errors import BadRedis
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from bench.server import Served
 
 
 class Compared(Protocol):
@@ -59,6 +63,22 @@ def run(
     options.output.write_text(report.as_json(), encoding="utf-8")
     report.show()
     return 1 if report.differences else 0
+
+
+@contextmanager
+def served_site(options: argparse.Namespace, folder: Path) -> Iterator[tuple[Site, Served]]:
+    """The site of the options, written into a folder and served."""
+    site, root = Site(options.pages), folder / "site"
+    root.mkdir()
+    say(f"writing a site of {options.pages} pages")
+    site.write(root)
+    with serve(root, folder / "server", options.server) as served:
+        say(f"served by {served.server}" + (f" ({served.note})" if served.note else ""))
+        yield site, served
+
+
+def say(what: str) -> None:
+    print(f"bench: {what} …", file=sys.stderr, flush=True)
 
 
 def _check_writable(path: Path) -> None:

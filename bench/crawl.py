@@ -9,16 +9,15 @@ page, and left out of the rates: it is the same for any site.
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.comparing import parser_of, run
+from bench.comparing import parser_of, run, say, served_site
 from bench.crawlers import CRAWLERS, STOCK, Crawler, differences, missing, read_pages
 from bench.measure import Cost, Result, best
 from bench.report import Report
-from bench.server import Served, serve
+from bench.server import Served
 from bench.site import ALONE, Site
 from bench.steps import step_costs
 
@@ -40,17 +39,12 @@ def _compare(options: argparse.Namespace) -> Report:
     pages, repeat = options.pages, options.repeat
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
-        site, root = Site(pages), folder / "site"
-        root.mkdir()
-        _say(f"writing a site of {pages} pages")
-        site.write(root)
-        with serve(root, folder / "server", options.server) as served:
-            _say(f"served by {served.server}" + (f" ({served.note})" if served.note else ""))
+        with served_site(options, folder) as (site, served):
             costs = _measure(served, folder, pages, repeat)
         # Only now: a child's peak memory is counted from what its parent has when it starts it.
-        _say("comparing the outputs")
+        say("comparing the outputs")
         found = list(_differences(site, served, folder, repeat))
-        size = sum(path.stat().st_size for path in root.rglob("*.html")) // pages
+        size = sum(path.stat().st_size for path in (folder / "site").rglob("*.html")) // pages
     return Report(
         pages=pages,
         page_bytes=size,
@@ -78,7 +72,7 @@ def _measure(
     for kind, seed in (("alone", served.url + ALONE), ("site", served.url)):
         for turn in range(repeat):
             for crawler in CRAWLERS:
-                _say(f"{crawler.name}: {kind}, run {turn + 1} of {repeat}")
+                say(f"{crawler.name}: {kind}, run {turn + 1} of {repeat}")
                 cost = crawler.crawl(seed, _folder(folder, crawler, kind, turn), limit)
                 costs.setdefault((crawler.name, kind), []).append(cost)
     return costs
@@ -96,7 +90,3 @@ def _differences(site: Site, served: Served, folder: Path, repeat: int) -> Itera
 
 def _folder(folder: Path, crawler: Crawler, kind: str, turn: int) -> Path:
     return folder / f"{kind}-{crawler.name}-{turn}"
-
-
-def _say(what: str) -> None:
-    print(f"bench: {what} …", file=sys.stderr, flush=True)

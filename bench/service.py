@@ -23,11 +23,10 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from bench.comparing import parser_of, run
+from bench.comparing import parser_of, run, say, served_site
 from bench.measure import PROJECT, CrawlFailed, environment
 from bench.options import count, seconds
-from bench.server import free_port, running, serve
-from bench.site import Site
+from bench.server import free_port, running
 
 if TYPE_CHECKING:
     import argparse
@@ -89,12 +88,8 @@ class Report:
 def _compare(options: argparse.Namespace) -> Report:
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
-        site, root = Site(options.pages), folder / "site"
-        root.mkdir()
-        _say(f"writing a site of {options.pages} pages")
-        site.write(root)
         with (
-            serve(root, folder / "server", options.server) as served,
+            served_site(options, folder) as (_, served),
             _service(folder, options.jobs) as url,
         ):
             order = {"url": served.url, "store_bodies": False, "delay": options.delay}
@@ -102,9 +97,9 @@ def _compare(options: argparse.Namespace) -> Report:
             _wait(lambda: all(_pages(url, jobs)))
             quiet, asked, loads = [], [], []
             for turn in range(options.repeat):
-                _say(f"turn {turn + 1} of {options.repeat}: nobody asks")
+                say(f"turn {turn + 1} of {options.repeat}: nobody asks")
                 quiet.append(_rate(url, jobs, options.seconds))
-                _say(f"turn {turn + 1} of {options.repeat}: {options.rate} requests a second")
+                say(f"turn {turn + 1} of {options.repeat}: {options.rate} requests a second")
                 with _load(url, options.rate, options.seconds, jobs) as load:
                     asked.append(_rate(url, jobs, options.seconds))
                     loads.append(json.loads(load.communicate()[0]))
@@ -193,7 +188,3 @@ def _wait(condition: Any) -> None:
         if time.monotonic() > deadline:
             raise CrawlFailed("the service does not answer")
         time.sleep(0.1)
-
-
-def _say(what: str) -> None:
-    print(f"bench: {what} …", file=sys.stderr, flush=True)

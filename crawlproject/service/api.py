@@ -61,8 +61,11 @@ class Service(Routes):
                 Retry_After=_LATER,
             )
 
-    async def start(self, request: Request, body: dict[str, Any]) -> Answer:
-        """Check an order, and queue it as a job."""
+    async def start(self, request: Request, seeds: str, example: str) -> Answer:
+        """Check an order, and queue it as a job. ``seeds`` is the member that has the seeds."""
+        body = body_of(request)
+        if seeds not in body:
+            raise Refused(HTTPStatus.BAD_REQUEST, f"{seeds}: missing: give it, as in {example}")
         self.check_room()
         try:
             # Ten thousand seeds take their time.
@@ -95,13 +98,7 @@ class Crawl(Service):
         ]
 
     async def post(self, request: Request) -> Answer:
-        body = body_of(request)
-        if "url" not in body:
-            raise Refused(
-                HTTPStatus.BAD_REQUEST,
-                'url: missing: give a URL, as in {"url": "https://example.com", "depth": 2}',
-            )
-        return await self.start(request, body)
+        return await self.start(request, "url", '{"url": "https://example.com", "depth": 2}')
 
     def get(self, request: Request, name: str) -> Any:
         check_parameters(request)
@@ -144,13 +141,7 @@ class Crawler(Service):
         ]
 
     async def seeds(self, request: Request) -> Answer:
-        body = body_of(request)
-        if "urls" not in body:
-            raise Refused(
-                HTTPStatus.BAD_REQUEST,
-                'urls: missing: give URLs, as in {"urls": ["https://example.com"]}',
-            )
-        return await self.start(request, body)
+        return await self.start(request, "urls", '{"urls": ["https://example.com"]}')
 
     def stop(self, request: Request) -> Answer:
         body = body_of(request, optional=True)
