@@ -41,15 +41,15 @@ def main(arguments: Sequence[str]) -> int:
 def _compare(options: argparse.Namespace) -> ClusterReport:
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
-        with served_site(options, folder) as (site, served):
-            with Server(is_socket=True, options=_MEMORY) as server:
-                fleets = measure(
-                    site, served, server, folder, _WORKERS, repeat=options.repeat, say=say
-                )
-                say("scrapy-redis: one worker")
-                stock = cluster_stock.measure(
-                    site, served.url, server.url, folder / "stock", options.repeat
-                )
+        with (
+            served_site(options, folder) as (site, served),
+            Server(is_socket=True, options=_MEMORY) as server,
+        ):
+            fleets = measure(site, served, server, folder, _WORKERS, repeat=options.repeat, say=say)
+            say("scrapy-redis: one worker")
+            stock = cluster_stock.measure(
+                site, served.url, server.url, folder / "stock", options.repeat
+            )
         with Server(is_socket=True, options=_MEMORY) as server:
             say(f"bytes in Redis of {options.urls} URLs")
             sizes = measure_bytes(server.url, options.urls)

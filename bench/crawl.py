@@ -17,13 +17,14 @@ from bench.comparing import parser_of, run, say, served_site
 from bench.crawlers import CRAWLERS, STOCK, Crawler, differences, missing, read_pages
 from bench.measure import Cost, Result, best
 from bench.report import Report
-from bench.server import Served
 from bench.site import ALONE, Site
 from bench.steps import step_costs
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
+
+    from bench.server import Served
 
 # Far more than stock needs: a crawl that takes longer does not end at all.
 _LIMIT_SECONDS = 60.0
