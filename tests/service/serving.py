@@ -45,7 +45,8 @@ def free_port() -> int:
 
 
 class Service:
-    """``python -m crawlproject.service`` in ``folder``, with its own scrapyd.conf there.
+    """``python -m crawlproject.service`` in ``folder``, with its own scrapyd.conf there; or another
+    ``program``, such as scrapyd.
 
     ``options`` go into the section [crawlproject], ``scrapyd`` into [scrapyd].
     """
@@ -58,9 +59,11 @@ class Service:
         services: dict[str, str] | None = None,
         environment: dict[str, str] | None = None,
         is_protected: bool = False,
+        program: str = "crawlproject.service",
         **options: str,
     ) -> None:
         self.folder = folder
+        self._program = program
         self.port = free_port()
         self.is_protected = is_protected
         config = ConfigParser()
@@ -90,7 +93,7 @@ class Service:
     def start(self) -> Self:
         with (self.folder / "service.log").open("a") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "crawlproject.service"],
+                [sys.executable, "-m", self._program],
                 cwd=self.folder,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,

@@ -168,7 +168,7 @@ def test_a_job_is_stopped_goes_on_and_is_removed(service: Service, site: SiteFac
 
 def test_a_job_is_killed_at_once_if_that_is_wanted(service: Service, site: SiteFactory) -> None:
     server = site(ENDLESS)
-    job = service.order(server.url(), delay=0.05)
+    job = service.order(server.url(), delay=0.05, depth="none")
     wait_for(lambda: len(server.paths()) >= 2)
     reply = service.post("/crawler/stop", {"job_id": job, "kill": True})
     assert (reply.status, reply.json) == (202, {"stopping": [job]})
@@ -212,7 +212,7 @@ def test_a_full_queue_refuses_more_and_all_can_be_stopped(
 ) -> None:
     server = site(ENDLESS)
     with Service(tmp_path, scrapyd={"max_proc": "1"}, max_pending="2") as service:
-        running = service.order(server.url(), delay=0.05)
+        running = service.order(server.url(), delay=0.05, depth="none")
         service.until(running, "running")
         waiting = [service.order(server.url("/x")) for _ in range(2)]
         full = service.post("/crawl", {"url": server.url()})

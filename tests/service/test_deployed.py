@@ -1,4 +1,6 @@
-"""The whole way, over HTTP: an egg is deployed, a job of it is killed, goes on, and is read."""
+"""The whole way, on scrapyd itself, over HTTP: an egg is deployed, a job of it is killed, goes on,
+and is read.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,7 @@ def chain(pages: int) -> dict[str, object]:
 @pytest.fixture
 def protected(tmp_path: Path) -> Service:
     (tmp_path / "service").mkdir()
-    return Service(tmp_path / "service", is_protected=True)
+    return Service(tmp_path / "service", is_protected=True, program="scrapyd")
 
 
 def test_an_egg_is_deployed_and_its_job_survives_a_kill(

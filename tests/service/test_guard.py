@@ -173,7 +173,7 @@ def test_scrapyds_own_way_to_start_a_job_is_checked_too(
 def test_a_job_that_is_open_is_not_started_twice(site: SiteFactory, service: Service) -> None:
     server = site({"pages": {f"/{n}" if n else "/": {"links": [f"/{n + 1}"]} for n in range(999)}})
     fields = {"project": "crawlproject", "spider": "site", "seed": server.url(), "jobid": "twice"}
-    service.form("/schedule.json", **fields, delay="0.05")
+    service.form("/schedule.json", **fields, delay="0.05", depth="none")
     service.until("twice", "running")
     again = service.form("/schedule.json", **fields)
     assert (again.status, again.json["message"]) == (409, "job twice is running already")
