@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scrapy.utils.misc import load_object
+
 from crawlproject.errors import BadArgument
 from crawlproject.render.install import MODES
 from crawlproject.scope.scope import Mode
@@ -200,8 +202,17 @@ class Desk:
             raise BadArgument("store_bodies", f"{_shown(store_bodies)} is not true or false")
         if "warc.gz" in formats and not store_bodies:
             raise BadArgument("store_bodies", "an archive (warc.gz) has bodies: leave out false")
+        self._check_formats(formats)
         given = {name: _argument(name, value) for name, value in rest.items()}
         return Order(self.check(seeds, given), given, formats, store_bodies)
+
+    def _check_formats(self, formats: list[str]) -> None:
+        """Raise BadArgument for one that needs a package that is not there."""
+        exporters = self._settings.getdict("FEED_EXPORTERS")
+        for name in formats:
+            find_problem = getattr(load_object(exporters[name]), "problem", None)
+            if find_problem is not None and (problem := find_problem({})):
+                raise BadArgument("outputs", f"{name}: {problem}")
 
     def check(self, seeds: list[str], given: Mapping[str, str]) -> list[str]:
         """The seeds as they are crawled. Raises BadArgument, as the command line does."""

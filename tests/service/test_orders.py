@@ -85,6 +85,16 @@ def test_another_kind_of_value_is_refused(desk: Desk, options: dict[str, Any]) -
     assert caught.value.name in {*options, "store_bodies"}
 
 
+def test_a_format_that_nothing_here_can_write_is_refused(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = {"url": "https://example.com", "outputs": ["json", "parquet"]}
+    assert desk.order(order).formats == ["json", "parquet"]
+    monkeypatch.setattr("crawlproject.exports.pages_parquet.find_spec", lambda name: None)
+    with pytest.raises(BadArgument, match=r"^outputs: parquet: pyarrow is not installed: "):
+        desk.order(order)
+
+
 def test_seeds_that_a_command_line_could_not_tell_apart_are_in_a_file(
     desk: Desk, tmp_path: Path
 ) -> None:
