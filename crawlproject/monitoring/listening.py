@@ -1,4 +1,4 @@
-"""Where metrics are asked for: whether somebody could listen there, found out before the crawl."""
+"""Whether somebody could listen at an address, found out before anything begins."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 def check_metrics_port(settings: BaseSettings) -> None:
     """Raise BadArgument if nobody can listen where METRICS_PORT and METRICS_ADDRESS say."""
     number, address = metrics_port(settings), str(settings["METRICS_ADDRESS"])
-    if not number:
-        return
+    if number:
+        check_free("METRICS_ADDRESS", "METRICS_PORT", address, number)
+
+
+def check_free(address_name: str, port_name: str, address: str, number: int) -> None:
+    """Raise BadArgument if nobody can listen there; the names are those of the settings."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with closing(socket.socket(family, socket.SOCK_STREAM)) as listener:
@@ -29,13 +33,11 @@ def check_metrics_port(settings: BaseSettings) -> None:
             listener.listen(1)
     except socket.gaierror as error:
         raise BadArgument(
-            "METRICS_ADDRESS", f"{address!r} is no address such as 127.0.0.1: {error.strerror}"
+            address_name, f"{address!r} is no address such as 127.0.0.1: {error.strerror}"
         ) from None
     except (OSError, UnicodeError) as error:
         problem = getattr(error, "strerror", None) or error
-        raise BadArgument(
-            "METRICS_PORT", f"can't listen on {address}:{number}: {problem}"
-        ) from None
+        raise BadArgument(port_name, f"can't listen on {address}:{number}: {problem}") from None
 
 
 def metrics_port(settings: BaseSettings) -> int:

@@ -31,6 +31,7 @@ from crawlproject.service.layout import SEEDS, SITEMAP, crawl_directory
 from crawlproject.service.openapi import LARGEST_NUMBER, MOST_JOBS, MOST_PAGES, document
 from crawlproject.service.totals import totals
 from crawlproject.spiders.seeds import canonical_seeds
+from crawlproject.urls.canonical import host_of
 
 if TYPE_CHECKING:
     from twisted.web.server import Request
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from crawlproject.service.book import Job
     from crawlproject.service.site import Root
 
-# Seconds after which it is worth to try again when the queue is full.
-_LATER = "30"
+# Jobs that are searched for a page, if none is named.
+_MOST_SEARCHED = 100
 _MAY_GO_ON = (Status.STOPPED, Status.KILLED, Status.FAILED)
 
 
@@ -52,27 +53,18 @@ class Service(Routes):
             raise Refused(HTTPStatus.NOT_FOUND, f"there is no job {name[:100]!r}")
         return job
 
-    def check_room(self) -> None:
-        waiting = self.root.book.count_open(Status.QUEUED)
-        if waiting >= self.root.options.max_pending:
-            raise Refused(
-                HTTPStatus.TOO_MANY_REQUESTS,
-                f"{waiting} jobs wait already (max_pending in scrapyd.conf): try again later",
-                Retry_After=_LATER,
-            )
-
     async def start(self, request: Request, seeds: str, example: str) -> Answer:
         """Check an order, and queue it as a job. ``seeds`` is the member that has the seeds."""
         body = body_of(request)
         if seeds not in body:
             raise Refused(HTTPStatus.BAD_REQUEST, f"{seeds}: missing: give it, as in {example}")
-        self.check_room()
+        self.root.check_room()
         try:
             # Ten thousand seeds take their time.
             order = await deferToThread(self.root.desk.order, body)
         except BadArgument as error:
             raise Refused(HTTPStatus.BAD_REQUEST, _in_words_of(body, error)) from None
-        self.check_room()
+        self.root.check_room()
         name = uuid.uuid4().hex
         options = self.root.options
         folder = crawl_directory(self.root.config, options.project, options.spider, name)
@@ -115,10 +107,13 @@ class Crawl(Service):
         if job.is_open:
             self.root.launcher.stop(job)
             return Answer({"id": job.id, "status": str(job.status)}, HTTPStatus.ACCEPTED)
+        if self.root.launcher.is_held(job):
+            raise Refused(HTTPStatus.CONFLICT, f"job {job.id} is still ending: try again later")
         self.root.launcher.remove(job)
         return Answer({"id": job.id, "status": "deleted"})
 
     def output(self, request: Request, name: str, file: str) -> Any:
+        check_parameters(request)
         path = self.root.view.output(self.job(name), file)
         if path is None:
             raise Refused(HTTPStatus.NOT_FOUND, f"job {name} has no output {file[:100]!r}")
@@ -191,7 +186,7 @@ class Crawler(Service):
         check_parameters(request)
         job = self.job(name)
         folder = self.root.view.folder(job)
-        hosts, skips = await deferToThread(self.root.lookout.look, folder)
+        hosts, skips = await self.root.read(self.root.lookout.look, folder)
         snapshot = self.root.view.snapshot(job)
         return {
             "job": self.root.view.whole(job),
@@ -205,17 +200,20 @@ class Crawler(Service):
         limit = whole_number(request, "limit", 50, 1, MOST_PAGES)
         after = whole_number(request, "after", 0, 0, LARGEST_NUMBER)
         folder = self.root.view.folder(self.job(name))
-        pages, last = await deferToThread(looking.pages_after, folder, after, limit)
+        pages, last = await self.root.read(looking.pages_after, folder, after, limit)
         return {"pages": pages, "next": last}
 
     def resume(self, request: Request, name: str) -> Answer:
+        check_parameters(request)
         job = self.job(name)
+        if job.project not in self.root.poller.queues:
+            raise Refused(HTTPStatus.CONFLICT, f"there is no project {job.project!r} any more")
         if job.status not in _MAY_GO_ON:
             why = "has finished" if job.status is Status.FINISHED else f"is {job.status}"
             raise Refused(
                 HTTPStatus.CONFLICT, f"job {job.id} {why}: there is nothing to go on with"
             )
-        self.check_room()
+        self.root.check_room()
         self.root.schedule(job.project, job.spider, job.id, job.message, job.priority)
         return Answer(self.root.view.whole(job), HTTPStatus.ACCEPTED)
 
@@ -238,16 +236,19 @@ class Storage(Service):
         if "job_id" in body and type(name) is not str:
             raise Refused(HTTPStatus.BAD_REQUEST, "job_id: is not the id of a job")
         (url,) = canonical_seeds("url", [asked], self.root.canonicalize)
-        jobs = [self.job(name)] if isinstance(name, str) else self._newest()
+        jobs = [self.job(name)] if isinstance(name, str) else self._likely(host_of(url))
         folders = [(job.id, self.root.view.folder(job)) for job in jobs if job.runs]
-        found = await deferToThread(looking.newest_page, folders, asked, url, with_body=with_body)
+        found = await self.root.read(looking.newest_page, folders, asked, url, with_body)
         if found is None:
             raise Refused(HTTPStatus.NOT_FOUND, f"no job has a page of {url[:500]}")
         return found
 
-    def _newest(self) -> list[Job]:
+    def _likely(self, host: str) -> list[Job]:
+        """Jobs that may have pages of a host: those with a seed there, then the newest others."""
         jobs = self.root.book.jobs.values()
-        return sorted(jobs, key=lambda job: job.started_at or 0.0, reverse=True)
+        newest = sorted(jobs, key=lambda job: job.started_at or 0.0, reverse=True)
+        newest.sort(key=lambda job: not self.root.view.has_seed_at(job, host))
+        return newest[:_MOST_SEARCHED]
 
 
 class OpenApi(Routes):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from functools import partial
 from http import HTTPStatus
@@ -14,7 +15,9 @@ from twisted.web.server import Site
 
 from crawlproject.errors import BadInput
 from crawlproject.service.book import book_of
-from crawlproject.service.options import listening_from, options_from
+from crawlproject.service.bounds import BoundedRequest, bound_by
+from crawlproject.service.launcher import SECRETS
+from crawlproject.service.options import credentials_from, listening_from, options_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,13 +35,24 @@ def application(config: Config) -> MultiService:
         check(config)
     except BadInput as error:
         raise ConfigError(f"scrapyd: error: {error}") from None
+    username, password = credentials_from(config)
     app: MultiService = scrapyd_application(config)
     services: Any = IServiceCollection(app, app)
     for service in services:
         for site in getattr(service, "args", ()):
             if isinstance(site, Site):
-                site.log = partial(_log_changes, site.log)  # type: ignore[method-assign]
+                _settle(site, username, password)
+    # What is started from here on is not to know.
+    for name in SECRETS:
+        os.environ.pop(name, None)
     return app
+
+
+def _settle(site: Any, username: str, password: str) -> None:
+    """What scrapyd's site leaves to its factory."""
+    site.log = partial(_log_changes, site.log)
+    site.requestFactory = BoundedRequest
+    site.bound = bound_by(username, password)
 
 
 def _log_changes(log: Callable[[Request], None], request: Request) -> None:
@@ -50,6 +64,8 @@ def _log_changes(log: Callable[[Request], None], request: Request) -> None:
 def check(config: Config) -> None:
     """Raise BadInput for what is not safe, or can't work."""
     listening_from(config, options_from(config))
+    if config.get("unix_socket_path", "") or os.environ.get("SCRAPYD_UNIX_SOCKET_PATH"):
+        raise BadInput("unix_socket_path: is not for this service: it is called by bind_address")
     if not config.get("jobs_dir", ""):
         raise BadInput("scrapyd.conf: jobs_dir is empty: name a folder for crawl directories")
     if config.get("items_dir", ""):

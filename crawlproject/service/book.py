@@ -3,23 +3,28 @@
 scrapyd forgets a job when it leaves the queue, until it has ended. So the book is written
 before the queue, and a job that is open when the service starts again goes on.
 
-One table in ``dbs_dir/crawlproject.db``: a row for each job, by its id and project.
+One table in ``dbs_dir/book.sqlite``: a row for each job, by its id and project. While a service has
+it, ``dbs_dir/service.lock`` is locked: two would take each other's jobs for their own.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
+
+from crawlproject.errors import BadInput
 
 if TYPE_CHECKING:
     from scrapyd.config import Config
 
-FILE = "crawlproject.db"
+FILE = "book.sqlite"
+LOCK = "service.lock"
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS jobs (
@@ -94,6 +99,9 @@ class Job:
         }
 
 
+_FIELDS = tuple(field.name for field in fields(Job))
+
+
 class Book:
     """Jobs by their number in ``jobs``, in the order in which they came: all of them, since none
     is large. Those that are open are in ``open``, too.
@@ -123,7 +131,7 @@ class Book:
             )
 
     def find(self, job: str, project: str | None = None) -> Job | None:
-        """By its id; of several projects, the one that was ordered last."""
+        """By its id; of several projects, the one that came last."""
         found = self._by_id.get(job, [])
         if project is not None:
             found = [one for one in found if one.project == project]
@@ -143,17 +151,25 @@ class Book:
         known = self.find(job, project)
         if known is None:
             number = self._last + 1
-            known = Job(number, job, project, spider, message, priority, Status.QUEUED, now)
-            self._add(known)
-        known.spider, known.message, known.priority = spider, message, priority
-        known.status = Status.QUEUED
-        known.ended_at = known.exit_status = known.problem = None
-        self.write(known)
+            new = Job(number, job, project, spider, message, priority, Status.QUEUED, now)
+            # On the disk first: what can't be written was not ordered.
+            self._store(new)
+            self._add(new)
+            return new
+        again = Job(known.number, job, project, spider, message, priority, Status.QUEUED, now)
+        again.started_at, again.runs = known.started_at, known.runs
+        self._store(again)
+        for name in _FIELDS:
+            setattr(known, name, getattr(again, name))
+        self._sort(known)
         return known
 
     def write(self, job: Job) -> None:
         """Keep a job as it is now."""
+        self._store(job)
         self._sort(job)
+
+    def _store(self, job: Job) -> None:
         self.database.execute(
             f"INSERT OR REPLACE INTO jobs ({_COLUMNS}) "  # noqa: S608
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -207,16 +223,33 @@ class Book:
 
 
 _books: WeakKeyDictionary[Config, Book] = WeakKeyDictionary()
+_locks: WeakKeyDictionary[Config, IO[str]] = WeakKeyDictionary()
 
 
 def book_of(config: Config) -> Book:
-    """One book for all parts of the service, which know each other by nothing else."""
+    """One book for all parts of the service, which know each other by nothing else.
+
+    Raises BadInput if another service has it.
+    """
     if config not in _books:
-        folder = config.get("dbs_dir", "dbs")
-        if folder != ":memory:":
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            folder = str(Path(folder) / FILE)
-        database = sqlite3.connect(folder, isolation_level=None, check_same_thread=False)
+        folder = Path(config.get("dbs_dir", "dbs"))
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = _locked(folder)
+        database = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False)
         database.execute("PRAGMA journal_mode = WAL")
         _books[config] = Book(database)
+        _locks[config] = lock
     return _books[config]
+
+
+def _locked(folder: Path) -> IO[str]:
+    """A file that is this process's until it ends, however it does."""
+    lock = (folder / LOCK).open("a", encoding="ascii")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise BadInput(
+            f"another service uses {str(folder)!r}: stop it, or give this one a folder of its own"
+        ) from None
+    return lock

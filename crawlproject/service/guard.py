@@ -17,7 +17,6 @@ from urllib.parse import urlsplit
 
 from crawlproject.scope.internal import is_loopback
 from crawlproject.service.http import Refused
-from crawlproject.spiders.arguments import ARGUMENTS, HARMLESS_SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,9 +26,67 @@ if TYPE_CHECKING:
 _READING = (b"GET", b"HEAD", b"OPTIONS")
 # Of a browser's own: the page itself, or the user.
 _FROM_HERE = ("same-origin", "none")
-HARMLESS = HARMLESS_SETTINGS | {argument.setting for argument in ARGUMENTS.values()} - {
-    "SEEDS_FILE"
-}
+# Settings that say neither which code is to run, nor where anything is, nor who listens.
+HARMLESS = frozenset(
+    [
+        "AUTOTHROTTLE_ENABLED",
+        "AUTOTHROTTLE_MAX_DELAY",
+        "AUTOTHROTTLE_START_DELAY",
+        "AUTOTHROTTLE_TARGET_CONCURRENCY",
+        "CLOSESPIDER_ERRORCOUNT",
+        "CLOSESPIDER_ITEMCOUNT",
+        "CLOSESPIDER_PAGECOUNT",
+        "CLOSESPIDER_TIMEOUT",
+        "CONCURRENT_REQUESTS",
+        "CONCURRENT_REQUESTS_PER_DOMAIN",
+        "DEPTH_LIMIT",
+        "DOWNLOAD_DELAY",
+        "DOWNLOAD_MAXSIZE",
+        "DOWNLOAD_TIMEOUT",
+        "DUPLICATES_ACTION",
+        "DUPLICATES_ENABLED",
+        "DUPLICATES_MIN_WORDS",
+        "DUPLICATES_PERMUTATIONS",
+        "DUPLICATES_SHINGLE_WORDS",
+        "DUPLICATES_THRESHOLD",
+        "FRONTIER_CAPACITY",
+        "FRONTIER_COMMIT_PAGES",
+        "FRONTIER_COMMIT_SECONDS",
+        "FRONTIER_RETRY_BACKOFF_SECONDS",
+        "LOG_LEVEL",
+        "PAGES_CONTENT",
+        "PAGES_HEADING_LEVELS",
+        "PAGES_MEDIA",
+        "PAGES_STRUCTURED_DATA",
+        "PAGES_TEXT",
+        "POLITENESS_HOST",
+        "POLITENESS_MAX_CRAWL_DELAY_SECONDS",
+        "POLITENESS_MAX_HOLD_SECONDS",
+        "POLITENESS_ROBOTS_ATTEMPTS",
+        "REDIRECT_MAX_TIMES",
+        "RENDER_MAX_PAGES",
+        "RENDER_MAX_REQUESTS",
+        "RENDER_MODE",
+        "RENDER_TIMEOUT_SECONDS",
+        "RETRY_ENABLED",
+        "RETRY_TIMES",
+        "SCOPE_ALLOW",
+        "SCOPE_EXCLUDE",
+        "SCOPE_FOLLOW_SEED_REDIRECTS",
+        "SCOPE_INCLUDE",
+        "SCOPE_MAX_PAGES",
+        "SCOPE_MAX_PAGES_PER_HOST",
+        "SCOPE_MAX_PAGES_PER_PREFIX",
+        "SCOPE_MAX_QUERY_PARAMS",
+        "SCOPE_MAX_REPEATED_SEGMENTS",
+        "SCOPE_MODE",
+        "STORE_BODIES",
+        "URLLENGTH_LIMIT",
+        "URLS_JOIN_SCHEMES",
+        "URLS_RESPECT_NOFOLLOW",
+        "USER_AGENT",
+    ]
+)
 
 
 class Guard:
@@ -53,9 +110,8 @@ class Guard:
         if request.method in _READING:
             return
         origin, site = request.getHeader("origin"), request.getHeader("sec-fetch-site")
-        if (origin is not None and urlsplit(origin).netloc.lower() != called.lower()) or (
-            origin is None and site is not None and site not in _FROM_HERE
-        ):
+        is_other = site is not None and site not in _FROM_HERE
+        if _host_of(origin) != called.lower() if origin is not None else is_other:
             raise Refused(
                 HTTPStatus.FORBIDDEN,
                 f"a page of {(origin or 'another site')[:100]} may not ask for this",
@@ -85,3 +141,10 @@ class Guard:
         except ValueError:
             return False
         return is_loopback(name) or name in self._allowed
+
+
+def _host_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET
 
@@ -23,7 +24,6 @@ from crawlproject.records import json_encoder
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from twisted.python.failure import Failure
     from twisted.web.server import Request
 
     Handler = Callable[..., Any]
@@ -33,6 +33,7 @@ log = Logger()
 JSON = b"application/json"
 # Bytes of a body, at most.
 MOST_BYTES = 1024 * 1024
+_DIGITS = 20
 # What a part of a route stands for that is not fixed.
 ANY = None
 
@@ -88,7 +89,7 @@ class Routes(Resource):
         if isinstance(answer, Deferred):
             _answer_later(request, answer)
             return NOT_DONE_YET
-        return NOT_DONE_YET if answer is None else _answer(request, answer)
+        return _answer(request, answer)
 
     def _find(self, request: Request) -> tuple[Handler | None, list[str]]:
         """What is to be done; nothing, where it is done."""
@@ -174,7 +175,8 @@ def whole_number(request: Request, name: str, default: int, least: int, most: in
     text = parameter(request, name)
     if text is None:
         return default
-    if not (text.isascii() and text.isdigit() and least <= int(text[:20]) <= most):
+    is_number = text.isascii() and text.isdigit() and len(text) < _DIGITS
+    if not (is_number and least <= int(text) <= most):
         raise Refused(
             HTTPStatus.BAD_REQUEST,
             f"{name}: {text[:50]!r} is not a whole number from {least} to {most}",
@@ -238,7 +240,7 @@ def _refuse(request: Request, error: BaseException) -> bytes:
         return send(request, {"error": str(error)}, error.status)
     if isinstance(error, BadInput):
         return send(request, {"error": str(error)}, HTTPStatus.BAD_REQUEST)
-    log.error("{path} failed: {error!r}", path=_path(request), error=error)
+    log.failure("{path} failed", Failure(error), path=_path(request))
     return send(
         request,
         {"error": "the service could not answer: its log says more"},

@@ -1,9 +1,10 @@
 """scrapyd's launcher, with what a job needs to be watched, to go on, and to be told of.
 
-- Every job has a crawl directory, a snapshot and outputs there (``layout.py``), and may not crawl
+- Every job has a crawl directory, a snapshot, outputs and a log (``layout.py``), and may not crawl
   this network, unless that is allowed.
 - How it ended is written in the book.
 - What was open when the service ended, however that was, goes on when it starts again.
+- A slot is never lost, whatever fails.
 """
 
 from __future__ import annotations
@@ -11,32 +12,39 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sqlite3
 import sys
 import time
-from collections import deque
+import uuid
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from scrapyd.exceptions import ScrapydError
 from scrapyd.interfaces import IEnvironment, IPoller
-from scrapyd.launcher import Launcher, ScrapyProcessProtocol, get_crawl_args
+from scrapyd.launcher import Launcher, get_crawl_args
 from twisted.internet import defer, threads
 from twisted.internet import reactor as twisted_reactor
-from twisted.internet.error import ProcessExitedAlready
 from twisted.logger import Logger
 
 from crawlproject.frontier.database import holder
 from crawlproject.monitoring.snapshot import read_snapshot
 from crawlproject.service.book import Status, book_of
-from crawlproject.service.layout import SNAPSHOT, crawl_directory, feeds, log_file
+from crawlproject.service.layout import (
+    SNAPSHOT,
+    crawl_directory,
+    feeds,
+    log_file,
+    removed_folder,
+)
 from crawlproject.service.options import options_from
+from crawlproject.service.process import Process
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from scrapyd.config import Config
     from twisted.application.service import MultiService
-    from twisted.python.failure import Failure
 
     from crawlproject.service.book import Job
 
@@ -45,39 +53,21 @@ log = Logger()
 reactor: Any = twisted_reactor
 
 # What a job is not to know.
-_SECRETS = ("SCRAPYD_USERNAME", "SCRAPYD_PASSWORD")
-# Seconds between two looks whether a crawl directory is free, and in which jobs may end
-# before the service does: Docker gives ten.
-_BREAK, _GRACE = 0.5, 8.0
+SECRETS = ("SCRAPYD_USERNAME", "SCRAPYD_PASSWORD")
+# Seconds in which jobs may end before the service does: Docker gives ten.
+_GRACE = 8.0
+# Seconds between two looks whether a crawl directory is free, and until a process that a service
+# which was killed has left there is killed, too: nothing is lost by it.
+_BREAK, _PATIENCE = 0.5, 60.0
+# … until the end of a job is written that could not be.
+_AGAIN = 5.0
 # Scrapy's words for an end that was asked for.
 _ASKED_FOR = ("shutdown", "stopped")
 _CUT_SHORT = 130
 # How a process ends that was asked to before it could hear of it.
 _BEFORE_THE_BEGINNING = (-signal.SIGINT, _CUT_SHORT)
-
-
-class Process(ScrapyProcessProtocol):
-    """A job that runs. What it says last tells why it failed."""
-
-    exit_status: int | None = None
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*args)
-        self._said: deque[str] = deque(maxlen=5)
-
-    @property
-    def last_words(self) -> str | None:
-        return self._said[-1] if self._said else None
-
-    def errReceived(self, data: bytes) -> None:
-        lines = data.decode("utf-8", "replace").splitlines()
-        self._said += [line.strip() for line in lines if line.strip()]
-        super().errReceived(data)
-
-    def processEnded(self, status: Failure) -> None:
-        number = getattr(status.value, "signal", None)
-        self.exit_status = -number if number else getattr(status.value, "exitCode", 0)
-        super().processEnded(status)
+# What a full disk or a damaged file brings.
+_TROUBLE = (OSError, ValueError, sqlite3.Error, ScrapydError)
 
 
 class GoingOnLauncher(Launcher):
@@ -91,17 +81,22 @@ class GoingOnLauncher(Launcher):
         self._options = options_from(config)
         self.book = book_of(config)
         self._is_ending = False
+        # Since when jobs wait for their crawl directory, by their numbers.
+        self._waiting: dict[int, float] = {}
 
     def startService(self) -> None:
         super().startService()
         self._queue_what_is_open()
+        threads.deferToThread(
+            shutil.rmtree, removed_folder(self._config), ignore_errors=True
+        ).addErrback(lambda _: None)
 
     def stopService(self) -> defer.Deferred[Any] | None:
         """Have all jobs end in peace. In the book they stay open: they go on the next time."""
         self._is_ending = True
         ends = [process.deferred for process in self.processes.values()]
         for process in self.processes.values():
-            self._signal(process, "INT")
+            process.ask_to_end()
         if not ends:
             return None
         ended: defer.Deferred[None] = defer.Deferred()
@@ -114,98 +109,142 @@ class GoingOnLauncher(Launcher):
         reactor.callLater(_GRACE, end)
         return ended
 
+    # --- what is asked of jobs
+
     def stop(self, job: Job, *, kill: bool = False) -> bool:
         """Have a job end, that waits or runs. Whether there was one."""
-        queue = self.app.getComponent(IPoller).queues.get(job.project)
+        queue = self._queues.get(job.project)
         if queue is not None and queue.remove(lambda message: message["_job"] == job.id):
             return True
-        for process in self.processes.values():
-            if (process.project, process.job) == (job.project, job.id):
-                # A second SIGINT would end it without its outputs.
-                if kill or job.status is not Status.STOPPING:
-                    job.status = Status.STOPPING
-                    self.book.write(job)
-                    self._signal(process, "KILL" if kill else "INT")
-                return True
+        if (process := self.process_of(job)) is not None:
+            job.status = Status.STOPPING
+            self.book.write(job)
+            if kill:
+                process.signal("KILL")
+            else:
+                process.ask_to_end()
+            return True
         if job.status is Status.QUEUED:
             # It waits for its crawl directory.
-            job.status, job.ended_at = Status.STOPPED, time.time()
-            self.book.write(job)
-        return not job.is_open
+            self._end(job, Status.STOPPED)
+            return True
+        return False
+
+    def process_of(self, job: Job) -> Process | None:
+        for process in self.processes.values():
+            if (process.project, process.job) == (job.project, job.id):
+                return process
+        return None
+
+    def is_held(self, job: Job) -> bool:
+        """Whether a process is still at a job that has ended."""
+        return holder(self._folder(job)) is not None
 
     def remove(self, job: Job) -> None:
-        """Forget a job that has ended, and all it has found."""
+        """Forget a job that has ended, and all it has found. Raises OSError."""
+        folder, place = self._folder(job), removed_folder(self._config)
+        place.mkdir(parents=True, exist_ok=True)
+        # At once out of the way: to delete it may take long, and a new job may have its name.
+        target = place / uuid.uuid4().hex
+        with suppress(FileNotFoundError):
+            folder.rename(target)
+        log_file(self._config, job.project, job.spider, job.id).unlink(missing_ok=True)
         self.book.remove(job)
-        log_of_it = log_file(self._config, job.project, job.spider, job.id)
-        threads.deferToThread(_delete, self._folder(job), log_of_it)
+        threads.deferToThread(shutil.rmtree, target, ignore_errors=True)
 
-    def _signal(self, process: Process, name: str) -> None:
-        try:
-            process.transport.signalProcess(name)
-        except ProcessExitedAlready:
-            log.debug("Job {job} has ended already", job=process.job)
-
-    def _queue_what_is_open(self) -> None:
-        queues = self.app.getComponent(IPoller).queues
-        waiting = {
-            (message["_job"], project)
-            for project, queue in queues.items()
-            for message in queue.list()
-        }
+    def close_homeless(self) -> None:
+        """End what waits, and whose project is gone."""
         for job in list(self.book.open.values()):
-            if (job.id, job.project) in waiting or job.project not in queues:
-                continue
-            is_stopped = job.status is Status.STOPPING
-            job.status = Status.STOPPED if is_stopped else Status.QUEUED
-            self.book.write(job)
-            if not is_stopped:
-                log.info("Job {job} goes on", job=job.id)
-                queues[job.project].add_again(job.spider, job.priority, job.message)
+            if job.project not in self._queues and self.process_of(job) is None:
+                self._end(job, Status.STOPPED, f"there is no project {job.project!r} any more")
 
     # --- the life of a process
 
+    @property
+    def _queues(self) -> dict[str, Any]:
+        queues: dict[str, Any] = self.app.getComponent(IPoller).queues
+        return queues
+
+    def _queue_what_is_open(self) -> None:
+        waiting = {
+            (message["_job"], project)
+            for project, queue in self._queues.items()
+            for message in queue.list()
+        }
+        self.close_homeless()
+        for job in list(self.book.open.values()):
+            if (job.id, job.project) in waiting:
+                continue
+            if job.status is Status.STOPPING:
+                self._end(job, Status.STOPPED)
+                continue
+            log.info("Job {job} goes on", job=job.id)
+            job.status = Status.QUEUED
+            self.book.write(job)
+            self._queues[job.project].add_again(job.spider, job.priority, job.message)
+
     def _spawn_process(self, message: dict[str, Any], slot: int) -> None:
-        """Start a job, as soon as its crawl directory is free. A slot is never lost."""
         if self._is_ending:
             return
         job = self.book.find(message["_job"], message["_project"])
+        is_started = False
         try:
-            if job is None or job.status is not Status.QUEUED:
-                # It was stopped while it waited here.
-                self._get_message(slot)
-            elif holder(self._folder(job)) is not None:
-                # Of a service that was killed: it ends by itself.
-                reactor.callLater(_BREAK, self._spawn_process, message, slot)
-            else:
-                self._start(job, message, slot)
-        except (OSError, ValueError, ScrapydError) as error:
-            log.error("Job {job} can't be started: {error}", job=message["_job"], error=error)
+            # It may have been stopped on its way here.
+            if job is not None and job.status is Status.QUEUED:
+                is_started = self._start_or_wait(job, message, slot)
+        except _TROUBLE as error:
+            log.error("Job {job} can't be started: {error}", job=message["_job"], error=str(error))
             if job is not None:
-                job.status, job.ended_at = Status.FAILED, time.time()
-                job.problem = f"it can't be started: {error}"
-                self.book.write(job)
-            self._get_message(slot)
+                self._end(job, Status.FAILED, f"it can't be started: {error}")
+        finally:
+            if not is_started:
+                self._get_message(slot)
+
+    def _start_or_wait(self, job: Job, message: dict[str, Any], slot: int) -> bool:
+        """Start a job, if its crawl directory is free. Whether it has the slot."""
+        process = holder(self._folder(job))
+        if process is None:
+            self._waiting.pop(job.number, None)
+            self._start(job, message, slot)
+            return True
+        # Of a service that was killed: it ends by itself, as a rule.
+        since = self._waiting.setdefault(job.number, time.monotonic())
+        if time.monotonic() - since > _PATIENCE:
+            log.info("Job {job} is still at work, and is killed to go on", job=job.id)
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
+        reactor.callLater(_BREAK, self._queue_again, job)
+        return False
+
+    def _queue_again(self, job: Job) -> None:
+        queue = self._queues.get(job.project)
+        if job.status is Status.QUEUED and queue is not None and not self._is_ending:
+            queue.add_again(job.spider, job.priority, job.message)
+            self.app.getComponent(IPoller).poll()
 
     def _start(self, job: Job, message: dict[str, Any], slot: int) -> None:
         folder = self._folder(job)
-        environment = self.app.getComponent(IEnvironment)
+        log_of_it = log_file(self._config, job.project, job.spider, job.id)
+        log_of_it.parent.mkdir(parents=True, exist_ok=True)
         settings = self._defaults(folder) | message.get("settings", {})
-        settings |= environment.get_settings(message) | self._fixed(folder)
-        env = environment.get_environment(message, slot)
-        env = {name: value for name, value in env.items() if name not in _SECRETS}
+        settings |= self._fixed(folder, log_of_it)
+        env = self.app.getComponent(IEnvironment).get_environment(message, slot)
+        env = {name: value for name, value in env.items() if name not in SECRETS}
         env["CRAWLPROJECT_SERVICE_PID"] = str(os.getpid())
         arguments = get_crawl_args({**message, "settings": settings})
         command = [sys.executable, "-m", self.runner, "crawl", *arguments]
         process = Process(job.project, job.spider, job.id, env, command)
-        process.deferred.addBoth(self._process_finished, slot)
-        reactor.spawnProcess(process, sys.executable, args=command, env=env)
-        self.processes[slot] = process
+        # In the book first: a job that runs, and is not there, would not go on.
         job.status, job.started_at, job.ended_at = Status.RUNNING, time.time(), None
         job.runs += 1
         self.book.write(job)
-
-    def _folder(self, job: Job) -> Path:
-        return crawl_directory(self._config, job.project, job.spider, job.id)
+        process.deferred.addBoth(self._process_finished, slot)
+        self.processes[slot] = process
+        try:
+            reactor.spawnProcess(process, sys.executable, args=command, env=env)
+        except BaseException:
+            del self.processes[slot]
+            raise
 
     def _defaults(self, folder: Path) -> dict[str, str]:
         """Settings that an order may change."""
@@ -216,48 +255,70 @@ class GoingOnLauncher(Launcher):
             "LOG_LEVEL": "INFO",
         }
 
-    def _fixed(self, folder: Path) -> dict[str, str]:
+    def _fixed(self, folder: Path, log_of_it: Path) -> dict[str, str]:
         """Settings that it may not."""
+        inside = str(self._options.allow_internal)
         return {
+            "JOBDIR": str(folder.absolute()),
+            "LOG_FILE": str(log_of_it.absolute()),
             "MONITORING_SNAPSHOT_FILE": str((folder / SNAPSHOT).absolute()),
-            # Its log has all of it.
+            # Its log has all of it, and the service the metrics of all.
             "MONITORING_SUMMARY": "False",
             "MONITORING_PROGRESS": "False",
-            "SCOPE_INTERNAL_SEEDS": str(self._options.allow_internal),
+            "METRICS_PORT": "0",
+            "SCOPE_INTERNAL_SEEDS": inside,
+            # A proxy goes wherever it can.
+            "HTTPPROXY_ENABLED": inside,
         }
 
     def _process_finished(self, _: Any, slot: int) -> None:
         process = self.processes.pop(slot)
         process.end_time = datetime.now()
-        self.finished.add(process)
-        job = self.book.find(process.job, process.project)
-        if job is not None and not (self._is_ending and job.status is Status.RUNNING):
-            self._close(job, process)
-            for old in self.book.ended_beyond(self._options.keep_jobs):
-                self.remove(old)
+        self._note_end(process)
         if not self._is_ending:
             self._get_message(slot)
             # The next one need not wait for the poller's next look.
             self.app.getComponent(IPoller).poll()
 
+    def _note_end(self, process: Process) -> None:
+        try:
+            job = self.book.find(process.job, process.project)
+            if job is not None and not (self._is_ending and job.status is Status.RUNNING):
+                self._close(job, process)
+            self.finished.add(process)
+            for old in self.book.ended_beyond(self._options.keep_jobs):
+                if not self.is_held(old):
+                    self.remove(old)
+        except _TROUBLE as error:
+            log.error(
+                "The end of job {job} is not noted yet: {error}", job=process.job, error=error
+            )
+            reactor.callLater(_AGAIN, self._note_end, process)
+
     def _close(self, job: Job, process: Process) -> None:
+        status, problem = self._outcome(job, process)
         job.exit_status = process.exit_status
-        job.ended_at = time.time()
+        self._end(job, status, problem)
+
+    def _outcome(self, job: Job, process: Process) -> tuple[Status, str | None]:
+        exit_status = process.exit_status or 0
+        is_stopping = job.status is Status.STOPPING or process.was_asked_to_end
+        if is_stopping and exit_status in _BEFORE_THE_BEGINNING:
+            return Status.STOPPED, None
+        if exit_status < 0 or exit_status == _CUT_SHORT:
+            return Status.KILLED, None
+        if exit_status:
+            return Status.FAILED, (process.last_words or f"it ended with exit status {exit_status}")
         snapshot = read_snapshot(self._folder(job) / SNAPSHOT)
-        reason = None if snapshot is None else snapshot.reason
-        if job.status is Status.STOPPING and job.exit_status in _BEFORE_THE_BEGINNING:
-            job.status = Status.STOPPED
-        elif not job.exit_status:
-            was_asked = job.status is Status.STOPPING if reason is None else reason in _ASKED_FOR
-            job.status = Status.STOPPED if was_asked else Status.FINISHED
-        elif job.exit_status < 0 or job.exit_status == _CUT_SHORT:
-            job.status = Status.KILLED
-        else:
-            job.status = Status.FAILED
-            job.problem = process.last_words or f"it ended with exit status {job.exit_status}"
+        is_of_this_run = snapshot is not None and snapshot.at >= (job.started_at or 0.0)
+        if snapshot is not None and is_of_this_run and snapshot.reason is not None:
+            is_stopping = snapshot.reason in _ASKED_FOR
+        return (Status.STOPPED if is_stopping else Status.FINISHED), None
+
+    def _end(self, job: Job, status: Status, problem: str | None = None) -> None:
+        job.status, job.problem, job.ended_at = status, problem, time.time()
+        self._waiting.pop(job.number, None)
         self.book.write(job)
 
-
-def _delete(folder: Path, log_of_it: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    log_of_it.unlink(missing_ok=True)
+    def _folder(self, job: Job) -> Path:
+        return crawl_directory(self._config, job.project, job.spider, job.id)

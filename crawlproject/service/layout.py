@@ -8,7 +8,8 @@
 | ``seeds.txt`` | its seeds, if they are many |
 | ``outputs/`` | ``sitemap.json``, and what else was ordered |
 
-Its log is in ``logs_dir/PROJECT/SPIDER/JOB.log``, where scrapyd has it.
+What is to be deleted is in ``jobs_dir/.removed/`` until it is. A job's log is in
+``logs_dir/PROJECT/SPIDER/JOB.log``, where scrapyd has it.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ FILES = {
     "parquet": "pages.parquet",
 }
 
-_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}")
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}")
 
 
-def check_id(job: str) -> None:
-    """Raise BadArgument for what is no name of a folder: it would be one elsewhere."""
-    if not _ID.fullmatch(job):
-        raise BadArgument("jobid", f"{job[:50]!r} is not letters, digits, - _ and . (100 at most)")
+def check_name(name: str, value: str) -> None:
+    """Raise BadArgument for what can't be the name of a folder: it would be one elsewhere."""
+    if not _NAME.fullmatch(value):
+        raise BadArgument(name, f"{value[:50]!r} is not letters, digits, - _ and . (100 at most)")
 
 
 def crawl_directory(config: Config, project: str, spider: str, job: str) -> Path:
@@ -56,6 +57,10 @@ def crawl_directory(config: Config, project: str, spider: str, job: str) -> Path
 
 def log_file(config: Config, project: str, spider: str, job: str) -> Path:
     return Path(get_file_path(config.get("logs_dir"), project, spider, f"{job}.log").path)
+
+
+def removed_folder(config: Config) -> Path:
+    return Path(config.get("jobs_dir")) / ".removed"
 
 
 def feeds(folder: Path, formats: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from base64 import b64encode
+from collections import defaultdict
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -41,13 +42,13 @@ class Lookout:
 
     def __init__(self) -> None:
         self._known: dict[Path, tuple[float, Rows, Rows]] = {}
-        self._lock = Lock()
+        self._locks: defaultdict[Path, Lock] = defaultdict(Lock)
 
     def look(self, folder: Path) -> tuple[Rows, Rows]:
         """The hosts with the longest queues, and the URLs that were skipped last."""
         began = time.monotonic()
-        # One at a time: who waits here finds what the other has found.
-        with self._lock:
+        # One at a time for each: who waits here finds what the other has found.
+        with self._locks[folder]:
             until, hosts, skips = self._known.get(folder, (float("-inf"), [], []))
             if began < until:
                 return hosts, skips
@@ -60,6 +61,7 @@ class Lookout:
             ended = time.monotonic()
             if len(self._known) >= _KEPT:
                 self._known.clear()
+                self._locks.clear()
             rest = max(_LEAST_REST, _REST * (ended - began))
             self._known[folder] = ended + rest, hosts, skips
             return hosts, skips
@@ -169,7 +171,7 @@ def _body(leaf: dict[str, Any], shelves: Shelves) -> dict[str, Any]:
 
 
 def newest_page(
-    folders: list[tuple[str, Path]], asked: str, url: str, *, with_body: bool
+    folders: list[tuple[str, Path]], asked: str, url: str, with_body: bool
 ) -> dict[str, Any] | None:
     """A page as the first of some jobs has it that has one."""
     for job, folder in folders:

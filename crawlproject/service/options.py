@@ -84,14 +84,20 @@ class Listening:
         return f"http://{host}:{self.port}"
 
 
+def credentials_from(config: Config) -> tuple[str, str]:
+    """Username and password, as scrapyd has them."""
+    username = os.environ.get("SCRAPYD_USERNAME") or config.get("username", "")
+    password = os.environ.get("SCRAPYD_PASSWORD") or config.get("password", "")
+    return username, password
+
+
 def listening_from(config: Config, options: Options) -> Listening:
     """As scrapyd understands its options and environment. Raises BadInput for what is not safe."""
     address = os.environ.get("SCRAPYD_BIND_ADDRESS") or config.get("bind_address", "127.0.0.1")
-    port = values.whole_number(0, 65_535)(
+    port = values.whole_number(1, 65_535)(
         "http_port", os.environ.get("SCRAPYD_HTTP_PORT") or config.get("http_port", "6800")
     )
-    username = os.environ.get("SCRAPYD_USERNAME") or config.get("username", "")
-    password = os.environ.get("SCRAPYD_PASSWORD") or config.get("password", "")
+    username, password = credentials_from(config)
     if bool(username) != bool(password):
         missing = "password" if username else "username"
         # scrapyd would let everybody in.

@@ -218,9 +218,12 @@ class Desk:
         """The seeds as they are crawled. Raises BadArgument, as the command line does."""
         return self.check_arguments({**given, "seed": seeds})
 
-    def check_arguments(self, given: Mapping[str, Any]) -> list[str]:
-        """The same for arguments as scrapyd has them."""
+    def check_arguments(
+        self, given: Mapping[str, Any], more: Mapping[str, str] | None = None
+    ) -> list[str]:
+        """The same for arguments as scrapyd has them, and settings."""
         settings = self._settings.copy()
+        settings.setdict(more or {}, priority="cmdline")
         settings.set("SCOPE_INTERNAL_SEEDS", self._allow_internal, priority="cmdline")
         return arguments.apply(given, settings)
 
@@ -268,5 +271,8 @@ def _argument(name: str, value: Any) -> str:
 
 def _shown(value: Any) -> str:
     """A value as the user wrote it, or its beginning."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return "something of many levels"
     return text if len(text) <= 60 else f"{text[:60]}…"

@@ -1,11 +1,18 @@
-"""scrapyd's queue of jobs, with every order in the book first."""
+"""scrapyd's queue of jobs, with every order in the book first; and its poller, which goes on
+whatever happens to a queue.
+"""
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from scrapyd.poller import QueuePoller
 from scrapyd.spiderqueue import SqliteSpiderQueue
+from twisted.internet.defer import maybeDeferred
+from twisted.logger import Logger
 
 from crawlproject.service.book import Status, book_of
 
@@ -13,8 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapyd.config import Config
+    from twisted.internet.defer import Deferred
+    from twisted.python.failure import Failure
 
     Message = dict[str, Any]
+
+log = Logger()
 
 
 class BookedQueue(SqliteSpiderQueue):
@@ -26,7 +37,8 @@ class BookedQueue(SqliteSpiderQueue):
         self._project = project
 
     def add(self, name: str, priority: float = 0.0, **spider_args: Any) -> None:
-        self._book.order(
+        known = self._book.find(spider_args["_job"], self._project)
+        job = self._book.order(
             spider_args["_job"],
             self._project,
             name,
@@ -34,7 +46,17 @@ class BookedQueue(SqliteSpiderQueue):
             priority=priority,
             now=time.time(),
         )
-        self.add_again(name, priority, spider_args)
+        try:
+            self.add_again(name, priority, spider_args)
+        except BaseException:
+            # Who ordered it is told that it was not taken.
+            with suppress(sqlite3.Error):
+                if known is None:
+                    self._book.remove(job)
+                else:
+                    job.status, job.ended_at = Status.STOPPED, time.time()
+                    self._book.write(job)
+            raise
 
     def add_again(self, name: str, priority: float, message: Message) -> None:
         """Queue a job that is in the book."""
@@ -45,8 +67,17 @@ class BookedQueue(SqliteSpiderQueue):
             job = self._book.find(message["_job"], self._project) if func(message) else None
             # One that has run before is as it was then: its results are there.
             if job is not None:
-                job.status = Status.STOPPED
-                job.ended_at = time.time()
+                job.status, job.ended_at = Status.STOPPED, time.time()
                 self._book.write(job)
         removed: int = super().remove(func)
         return removed
+
+
+class SturdyPoller(QueuePoller):
+    """``poller`` in ``scrapyd.conf``. One look that fails would be scrapyd's last."""
+
+    def poll(self) -> Deferred[Any]:
+        return maybeDeferred(super().poll).addErrback(self._note)
+
+    def _note(self, failure: Failure) -> None:
+        log.error("The queue can't be read: {problem}", problem=failure.getErrorMessage())

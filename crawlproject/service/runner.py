@@ -2,9 +2,11 @@
 
 scrapyd's runner puts an egg behind all that is installed. Here this package is installed,
 since the service is part of it, and so an egg of it, or of a team's version of it, would
-never be run. So an egg comes first, and has its own settings.
+never be run. So an egg comes first, and has its own settings. A project without an egg is one
+that ``[settings]`` in scrapyd.conf names, whatever the environment says.
 
-A job ends, as with Ctrl-C, when the service is gone: the next one goes on with it.
+A job is a process group of its own: a Ctrl-C is for the service, which has its jobs end in
+peace. When the service is gone, a job ends in peace by itself, and the next service goes on.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ import sys
 import threading
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from scrapyd.config import Config
 
 with warnings.catch_warnings():
     # requirements-service.txt has one that scrapyd can use.
@@ -35,15 +39,18 @@ _BREAK = 1.0
 @contextmanager
 def egg_first(project: str) -> Iterator[None]:
     """The environment of a project: its egg's, if it has one, else what is installed."""
-    installed = os.environ.pop(_SETTINGS, None)
+    os.environ.pop(_SETTINGS, None)
     before = list(sys.path)
     with project_environment(project):
         eggs = [path for path in sys.path if path not in before]
         if eggs:
             sys.path[:] = [*eggs, *(path for path in sys.path if path not in eggs)]
             _forget_what_is_installed()
-        elif installed is not None:
-            os.environ.setdefault(_SETTINGS, installed)
+        else:
+            installed = dict(Config().items("settings", default=[]))
+            if project not in installed:
+                sys.exit(f"there is no project {project!r}: deploy it")
+            os.environ[_SETTINGS] = installed[project]
         yield
 
 
@@ -59,7 +66,15 @@ def end_with(parent: int) -> None:
     """Stop this process when its parent is gone."""
     while os.getppid() == parent:
         time.sleep(_BREAK)
-    os.kill(os.getpid(), signal.SIGTERM)
+    if not is_ending():
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def is_ending() -> bool:
+    """Whether Scrapy has been asked to stop: asked once more, it would stop at once, and write no
+    output. Only what it would do then tells.
+    """
+    return getattr(signal.getsignal(signal.SIGINT), "__name__", "") == "_signal_kill"
 
 
 def have_a_home() -> None:
@@ -72,6 +87,8 @@ def have_a_home() -> None:
 
 def main() -> None:
     have_a_home()
+    with suppress(PermissionError):  # it is one already
+        os.setpgrp()
     if parent := os.environ.pop("CRAWLPROJECT_SERVICE_PID", None):
         threading.Thread(target=end_with, args=(int(parent),), daemon=True).start()
     with egg_first(os.environ["SCRAPY_PROJECT"]):

@@ -4,29 +4,41 @@ from __future__ import annotations
 
 import mimetypes
 from functools import partial
+from http import HTTPStatus
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy.settings import Settings
 from scrapyd import website
 from scrapyd.webservice import WsResource
+from twisted.internet import reactor as twisted_reactor
+from twisted.internet.threads import deferToThreadPool
+from twisted.python.threadpool import ThreadPool
 from twisted.web.resource import Resource
 
-from crawlproject.service.book import book_of
+from crawlproject.service.book import Status, book_of
 from crawlproject.service.guard import Guard
 from crawlproject.service.http import Refused, send
 from crawlproject.service.looking import Lookout
 from crawlproject.service.options import listening_from, options_from
 from crawlproject.service.orders import Desk
+from crawlproject.service.scrapyd_services import render
 from crawlproject.service.view import View
 from crawlproject.urls.fingerprint import canonicalizer_from
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapyd.config import Config
     from twisted.application.service import MultiService
+    from twisted.internet.defer import Deferred
     from twisted.web.server import Request
 
     from crawlproject.service.launcher import GoingOnLauncher
+
+# To the type checker it is a module.
+reactor: Any = twisted_reactor
+T = TypeVar("T")
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -43,6 +55,9 @@ _PAGE_POLICY = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _INDEX = "index.html"
+_READERS = 4
+# Seconds after which it is worth to try again when the queue is full.
+_LATER = "30"
 
 
 class Root(website.Root):
@@ -68,13 +83,30 @@ class Root(website.Root):
         self.book = book_of(config)
         self.view = View(config, self.book)
         self.lookout = Lookout()
+        # Of its own: who looks into crawls must not keep others from ordering some.
+        self._readers = ThreadPool(0, _READERS, "readers")
+        reactor.callWhenRunning(self._readers.start)
+        reactor.addSystemEventTrigger("during", "shutdown", self._readers.stop)
         super().__init__(config, app)
         for child in self.children.values():
             if isinstance(child, WsResource):
-                child.render = partial(_render_for_us, child.render)
-        page = PageFile(_INDEX)
-        self.putChild(b"", page)
+                child.render = partial(render, child)
+        self.putChild(b"", PageFile(_INDEX))
         self.putChild(b"page", PageFiles())
+
+    def read(self, look: Callable[..., T], *values: Any) -> Deferred[T]:
+        """Have a thread look into the crawl directories of jobs."""
+        return deferToThreadPool(reactor, self._readers, look, *values)
+
+    def check_room(self) -> None:
+        """Raise Refused if too many jobs wait."""
+        waiting = self.book.count_open(Status.QUEUED)
+        if waiting >= self.options.max_pending:
+            raise Refused(
+                HTTPStatus.TOO_MANY_REQUESTS,
+                f"{waiting} jobs wait already (max_pending in scrapyd.conf): try again later",
+                Retry_After=_LATER,
+            )
 
     def schedule(
         self, project: str, spider: str, job: str, message: dict[str, Any], priority: float = 0.0
@@ -104,13 +136,6 @@ class _Refusal(Resource):
         return send(request, {"error": str(self._error)}, self._error.status)
 
 
-def _render_for_us(render: Any, request: Request) -> Any:
-    """Without scrapyd's word that the pages of all sites may read its answers."""
-    content = render(request)
-    request.responseHeaders.removeHeader("Access-Control-Allow-Origin")
-    return content
-
-
 class PageFile(Resource):
     """A file of the live page, which may be in an egg."""
 
@@ -124,6 +149,9 @@ class PageFile(Resource):
             self._type += "; charset=utf-8"
 
     def render_GET(self, request: Request) -> bytes:
+        if request.postpath and any(request.postpath):
+            error = Refused(HTTPStatus.NOT_FOUND, "there is nothing below a file")
+            return _Refusal(error).render(request)
         request.setHeader("Content-Type", self._type)
         request.setHeader("Content-Security-Policy", _PAGE_POLICY)
         # Small, and another version must not meet the scripts of this one.

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
-from contextlib import closing
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from twisted.internet import reactor as twisted_reactor
 from twisted.python import log
 
 from crawlproject.errors import BadInput
+from crawlproject.monitoring.listening import check_free
 from crawlproject.service.app import WEBROOT, check
 from crawlproject.service.options import SECTION, listening_from, options_from
 
@@ -37,7 +37,8 @@ def configured(port: str | None, address: str | None) -> Config:
             "copy its scrapyd.conf"
         )
     check(config)
-    _check_free(listening_from(config, options_from(config)))
+    listening = listening_from(config, options_from(config))
+    check_free("bind_address", "http_port", listening.address, listening.port)
     return config
 
 
@@ -51,7 +52,7 @@ def run(config: Config, demo: str | None = None) -> None:
     """Serve until a signal comes."""
     listening = listening_from(config, options_from(config))
     file = _log_file(config)
-    with file.open("a", encoding="utf-8") if file else _Borrowed() as stream:
+    with file.open("a", encoding="utf-8") if file else nullcontext(sys.stdout) as stream:
         log.startLogging(stream, setStdout=False)
         startApplication(get_application(config), False)
         _greet(listening, demo, file)
@@ -60,36 +61,12 @@ def run(config: Config, demo: str | None = None) -> None:
         reactor.run()
 
 
-def _check_free(listening: Listening) -> None:
-    family = socket.AF_INET6 if ":" in listening.address else socket.AF_INET
-    try:
-        with closing(socket.socket(family, socket.SOCK_STREAM)) as attempt:
-            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            attempt.bind((listening.address, listening.port))
-    except OSError as error:
-        raise BadInput(
-            f"can't listen on {listening.address} port {listening.port}: {error.strerror}; "
-            "--port takes another"
-        ) from None
-
-
 def _log_file(config: Config) -> Path | None:
     """At a terminal the log is in a file; elsewhere whoever has started us collects it."""
     if not sys.stderr.isatty():
         return None
-    folder = Path(config.get("logs_dir", "logs"))
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / _LOG
-
-
-class _Borrowed:
-    """Standard output, which is not ours to close."""
-
-    def __enter__(self) -> object:
-        return sys.stdout
-
-    def __exit__(self, *_: object) -> None:
-        pass
+    # Not among the logs of jobs, which can be read over HTTP.
+    return Path(config.get("dbs_dir", "dbs")).parent / _LOG
 
 
 def _greet(listening: Listening, demo: str | None, file: Path | None) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from crawlproject.errors import BadArgument
 from crawlproject.monitoring.snapshot import read_snapshot
 from crawlproject.service.book import Status
 from crawlproject.service.layout import (
     OUTPUTS,
-    SEEDS,
     SNAPSHOT,
     crawl_directory,
     log_file,
 )
-from crawlproject.spiders.seeds import split_seeds
+from crawlproject.spiders.seeds import read_seeds_file, split_seeds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +42,7 @@ class View:
         self.book = book
         # When each was looked at, what its file was then, and what was in it.
         self._snapshots: dict[int, tuple[float, int, Snapshot | None]] = {}
+        self._known_seeds: dict[int, tuple[list[str], int]] = {}
 
     def folder(self, job: Job) -> Path:
         return crawl_directory(self._config, job.project, job.spider, job.id)
@@ -48,7 +50,7 @@ class View:
     def snapshot(self, job: Job) -> Snapshot | None:
         now = time.monotonic()
         looked_at, stamp, known = self._snapshots.get(job.number, (float("-inf"), 0, None))
-        if now - looked_at < _FRESH:
+        if job.is_open and now - looked_at < _FRESH:
             return known
         path = self.folder(job) / SNAPSHOT
         try:
@@ -63,14 +65,14 @@ class View:
         return known
 
     def account(self, job: Job) -> Account:
-        seeds = self._seeds(job)
+        seeds, seed_count = self._seeds(job)
         return {
             "id": job.id,
             "status": str(job.status),
             "project": job.project,
             "spider": job.spider,
-            "seeds": seeds[:MOST_SEEDS],
-            "seed_count": len(seeds),
+            "seeds": seeds,
+            "seed_count": seed_count,
             "arguments": {
                 name: value
                 for name, value in job.arguments.items()
@@ -118,20 +120,30 @@ class View:
         path = log_file(self._config, job.project, job.spider, job.id)
         return f"/logs/{job.project}/{job.spider}/{job.id}.log" if path.exists() else None
 
-    def _seeds(self, job: Job) -> list[str]:
-        seeds = split_seeds(job.arguments.get("seed", ""))
-        if not seeds and "seeds_file" in job.arguments:
-            try:
-                seeds = (self.folder(job) / SEEDS).read_text(encoding="utf-8").split()
-            except OSError:
-                seeds = []
-        return seeds
+    def has_seed_at(self, job: Job, host: str) -> bool:
+        """Whether a job began at a host, as far as its first seeds tell."""
+        return any(host in seed.lower() for seed in self._seeds(job)[0])
+
+    def _seeds(self, job: Job) -> tuple[list[str], int]:
+        """The first seeds, and how many there are. They may be many, and stay the same."""
+        if job.number not in self._known_seeds:
+            seeds = split_seeds(job.arguments.get("seed", ""))
+            if not seeds and "seeds_file" in job.arguments:
+                with suppress(OSError, BadArgument):
+                    path = job.arguments["seeds_file"]
+                    seeds = [seed for _, seed in read_seeds_file("seeds_file", path)]
+            if len(self._known_seeds) >= _SNAPSHOTS:
+                self._known_seeds.clear()
+            self._known_seeds[job.number] = seeds[:MOST_SEEDS], len(seeds)
+        return self._known_seeds[job.number]
 
 
 def counts_of(job: Job, snapshot: Snapshot | None, now: float) -> Account:
     """How far a job is. Pure."""
     started, ended = job.started_at, job.ended_at
-    elapsed = None if started is None else max(0.0, (ended or now) - started)
+    # One that waits has not begun this time.
+    is_begun = started is not None and job.status is not Status.QUEUED
+    elapsed = max(0.0, (ended or now) - (started or now)) if is_begun else None
     is_running = job.status in (Status.RUNNING, Status.STOPPING)
     urls = {} if snapshot is None else snapshot.urls
     # One of an earlier run says how far that was.

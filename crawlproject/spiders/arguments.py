@@ -148,18 +148,6 @@ _OTHER_SETTINGS: dict[str, Argument] = {
     for name in names.split()
 }
 
-# Settings that say neither which code is to run nor where anything is: anybody may choose them.
-HARMLESS_SETTINGS = frozenset(_OTHER_SETTINGS) - {
-    "SCOPE_RULES",
-    "FRONTIER_CRAWL_ID",
-    "STORE_URI",
-    "REDIS_URL",
-    "REDIS_START_URLS_KEY",
-    "DOWNLOAD_VERIFY_CERTIFICATES",
-    "ROBOTSTXT_OBEY",
-    "SCOPE_INTERNAL_SEEDS",
-}
-
 # Why a seed is refused.
 INTERNAL_SEED = "is an internal address: only public ones may be crawled here"
 

@@ -231,15 +231,15 @@ def _limits(name: str, host: str, limits: Any) -> dict[str, float]:
 def patterns(name: str, value: Any) -> list[str]:
     """A regular expression, or a list of them, which may be written in JSON."""
     if isinstance(value, str) and value.startswith('["'):
-        with suppress(json.JSONDecodeError):
+        with suppress(ValueError, RecursionError):
             value = json.loads(value)
     expressions = [str(part) for part in value] if isinstance(value, list | tuple) else [str(value)]
     for expression in expressions:
         try:
             re.compile(expression)
-        except re.error as error:
+        except (re.error, OverflowError, RecursionError) as error:
             raise BadArgument(
-                name, f"{expression!r} is not a regular expression: {error}"
+                name, f"{expression[:200]!r} is not a regular expression: {error}"
             ) from None
     return [expression for expression in expressions if expression]
 

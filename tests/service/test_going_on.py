@@ -65,7 +65,7 @@ def test_an_order_that_never_reached_the_queue_is_run(site: SiteFactory, tmp_pat
         job = service.order(server.url(), depth=0)
         service.until_ended(job)
         service.stop()
-        with sqlite3.connect(tmp_path / "var/dbs/crawlproject.db") as book:
+        with sqlite3.connect(tmp_path / "var/dbs/book.sqlite") as book:
             book.execute("UPDATE jobs SET status = 'queued', ended_at = NULL")
         book.close()
         service.start()
