@@ -72,5 +72,7 @@ def check(config: Config) -> None:
         raise BadInput("scrapyd.conf: items_dir takes the place of all outputs: leave it empty")
     try:
         book_of(config)
+    except BadInput:
+        raise
     except (sqlite3.Error, ValueError, OSError) as error:
         raise BadInput(f"the book of jobs in dbs_dir can't be used: {error}") from None

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import sqlite3
+import weakref
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from crawlproject.errors import BadInput
@@ -223,7 +225,6 @@ class Book:
 
 
 _books: WeakKeyDictionary[Config, Book] = WeakKeyDictionary()
-_locks: WeakKeyDictionary[Config, IO[str]] = WeakKeyDictionary()
 
 
 def book_of(config: Config) -> Book:
@@ -234,21 +235,20 @@ def book_of(config: Config) -> Book:
     if config not in _books:
         folder = Path(config.get("dbs_dir", "dbs"))
         folder.mkdir(parents=True, exist_ok=True)
-        lock = _locked(folder)
+        weakref.finalize(config, os.close, _locked(folder))
         database = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False)
         database.execute("PRAGMA journal_mode = WAL")
         _books[config] = Book(database)
-        _locks[config] = lock
     return _books[config]
 
 
-def _locked(folder: Path) -> IO[str]:
-    """A file that is this process's until it ends, however it does."""
-    lock = (folder / LOCK).open("a", encoding="ascii")
+def _locked(folder: Path) -> int:
+    """A file that is this process's until it is closed, or the process ends, however it does."""
+    lock = os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        lock.close()
+        os.close(lock)
         raise BadInput(
             f"another service uses {str(folder)!r}: stop it, or give this one a folder of its own"
         ) from None

@@ -241,6 +241,7 @@ def _operation(
     responses: Schema = {status: {"description": summary, "content": _json(_ref(answer))}}
     for error in sorted({"400", "403", *errors, *needs_body}):
         responses[error] = {"description": _ERRORS[error], "content": _json(_ref("Error"))}
+    responses["401"] = {"description": "a password is set, and was not given"}
     operation: Schema = {"operationId": name, "summary": summary, "responses": responses}
     if parameters:
         operation["parameters"] = parameters

@@ -79,11 +79,9 @@ class Service:
         config["crawlproject"].update({"allow_internal": "yes", **options})
         with (folder / "scrapyd.conf").open("w") as file:
             config.write(file)
-        self.environment = {
-            **os.environ,
-            "PYTHONPATH": str(PROJECT),
-            **(environment or {}),
-        }
+        # What our scripts set, others who start it have not.
+        inherited = {name: x for name, x in os.environ.items() if not name.startswith("SCRAPY")}
+        self.environment = {**inherited, "PYTHONPATH": str(PROJECT), **(environment or {})}
         self.process: subprocess.Popen[str] | None = None
 
     @property
@@ -116,9 +114,12 @@ class Service:
         return (self.folder / "service.log").read_text()
 
     def stop(self, number: int = signal.SIGTERM) -> None:
-        """End the service, and with SIGKILL nothing but the service."""
+        """End the service, with SIGINT as a terminal does: whoever belongs to it gets one."""
         if self.process is not None:
-            self.process.send_signal(number)
+            if number == signal.SIGINT:
+                os.killpg(self.process.pid, number)
+            else:
+                self.process.send_signal(number)
             self.process.wait(PATIENCE)
             self.process = None
 

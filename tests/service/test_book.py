@@ -12,7 +12,7 @@ from scrapyd.config import Config
 from crawlproject.errors import BadInput
 from crawlproject.service.app import check
 from crawlproject.service.book import FILE, Book, Status
-from crawlproject.service.queue import BookedQueue
+from crawlproject.service.queue import BookedQueue, SturdyPoller
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 def book_in(folder: Path) -> Book:
     return Book(sqlite3.connect(folder / FILE, isolation_level=None))
+
+
+def queue_in(folder: Path) -> BookedQueue:
+    return BookedQueue(Config({"dbs_dir": str(folder)}), "p")
 
 
 def test_what_is_written_is_there_again(tmp_path: Path) -> None:
@@ -79,15 +83,50 @@ def test_the_oldest_ended_ones_are_beyond_what_is_kept(tmp_path: Path) -> None:
 
 
 def test_what_is_taken_from_the_queue_unstarted_is_stopped(tmp_path: Path) -> None:
-    config = Config({"dbs_dir": str(tmp_path)})
-    queue = BookedQueue(config, "p")
+    queue = queue_in(tmp_path)
     for name in ("a", "b"):
         queue.add("site", _job=name, seed="x")
     assert queue.remove(lambda message: message["_job"] == "a") == 1
     assert [message["_job"] for message in queue.list()] == ["b"]
     book = book_in(tmp_path)
     with closing(book.database):
-        assert [job.status for job in book.jobs.values()] == [Status.STOPPED, Status.QUEUED]
+        assert [str(job.status) for job in book.jobs.values()] == ["stopped", "queued"]
+
+
+def test_what_cannot_be_written_was_not_ordered(tmp_path: Path) -> None:
+    book = book_in(tmp_path)
+    with closing(book.database):
+        job = book.order("a", "p", "site", {"depth": "1"}, priority=0.0, now=1.0)
+        job.status, job.ended_at = Status.STOPPED, 2.0
+        book.write(job)
+        book.database.execute("PRAGMA query_only = ON")
+        for name in ("a", "b"):
+            with pytest.raises(sqlite3.OperationalError):
+                book.order(name, "p", "site", {"depth": "2"}, priority=0.0, now=3.0)
+        assert [one.id for one in book.jobs.values()] == ["a"]
+        assert (str(job.status), job.arguments, book.open) == ("stopped", {"depth": "1"}, {})
+
+
+def test_an_order_that_the_queue_does_not_take_is_not_in_the_book(tmp_path: Path) -> None:
+    queue = queue_in(tmp_path)
+    queue.q.conn.execute("PRAGMA query_only = ON")
+    with pytest.raises(sqlite3.OperationalError):
+        queue.add("site", _job="a", seed="x")
+    book = book_in(tmp_path)
+    with closing(book.database):
+        assert book.jobs == {}
+
+
+def test_a_look_into_a_broken_queue_is_not_the_last(tmp_path: Path) -> None:
+    (tmp_path / "eggs" / "p").mkdir(parents=True)
+    config = Config({"dbs_dir": str(tmp_path), "eggs_dir": str(tmp_path / "eggs")})
+    config.cp.set("scrapyd", "spiderqueue", "crawlproject.service.queue.BookedQueue")
+    poller = SturdyPoller(config)
+    (queue,) = poller.queues.values()
+    queue.q.conn.close()
+    looks: list[None] = []
+    poller.poll().addBoth(looks.append)
+    assert looks == [None]
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all, but longer than its header" * 9])

@@ -95,7 +95,7 @@ def test_an_egg_is_deployed_and_its_job_survives_a_kill(
     folder = project_of_a_team(tmp_path / "project")
     with protected as service:
         status, said = deploy(folder, service)
-        assert (status, '"status": "ok"' in said) == (0, True), said
+        assert (status, '"status":"ok"' in said) == (0, True), said
         assert service.get("/listversions.json?project=crawlproject").json["versions"] == ["1_1"]
         order = {
             "project": "crawlproject",
@@ -141,10 +141,16 @@ def test_an_egg_is_deployed_and_its_job_survives_a_kill(
 def test_a_version_that_cannot_be_run_is_not_kept(tmp_path: Path, protected: Service) -> None:
     (tmp_path / "project").mkdir()
     folder = project_of_a_team(tmp_path / "project")
-    with (folder / "crawlproject/spiders/site.py").open("a") as spider:
-        spider.write("\nimport nowhere_to_be_found\n")
+    egg = tmp_path / "service" / "var" / "eggs" / "crawlproject" / "1_1.egg"
     with protected as service:
-        _, said = deploy(folder, service)
-        assert "nowhere_to_be_found" in said
-        assert service.get("/listversions.json?project=crawlproject").json["versions"] == []
+        assert deploy(folder, service)[0] == 0
+        before = egg.read_bytes()
+        with (folder / "crawlproject/spiders/site.py").open("a") as spider:
+            spider.write("\nimport nowhere_to_be_found\n")
+        status, said = deploy(folder, service)
+        assert (status, "nowhere_to_be_found" in said) == (1, True)
+        # The one before is there.
+        assert egg.read_bytes() == before
         assert deploy(folder, service, password="wrong")[0] == 1
+        listed = service.get("/listspiders.json?project=crawlproject").json["spiders"]
+        assert listed == ["site"]

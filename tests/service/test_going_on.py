@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import signal
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
+from crawlproject.service.book import Book
 from tests.service.serving import Service
 from tests.waiting import wait_for
 
@@ -56,6 +58,43 @@ def test_what_was_to_be_stopped_does_not_go_on(site: SiteFactory, tmp_path: Path
         service.start()
         assert service.job(job)["status"] == "stopped"
         assert service.get("/crawler/stats").json["jobs"] == {"queued": 0, "running": 0}
+
+
+def test_a_stop_is_asked_for_once_whoever_ends_the_service(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    """Scrapy, asked twice, writes no output."""
+    pages = {"/": {"links": ["/slow"]}, "/slow": {"delay": 3, "links": ["/next"]}, "/next": {}}
+    server = site({"pages": pages})
+    with Service(tmp_path) as service:
+        job = service.order(server.url())
+        wait_for(lambda: any(entry["path"] == "/slow" for entry in server.open()))
+        service.form("/cancel.json", project="crawlproject", job=job)
+        assert service.job(job)["status"] == "stopping"
+        service.post("/crawler/stop", {"job_id": job})
+        service.stop(signal.SIGTERM)
+        service.start()
+        done = service.until_ended(job)
+        assert (done["status"], done["runs"]) == ("stopped", 1)
+        assert len(done["sitemap"]["pages"]) == 2
+        assert done["ended_at"] is not None
+    assert server.paths() == ["/", "/slow"]
+
+
+def test_what_was_to_be_removed_is_removed_at_the_next_start(tmp_path: Path) -> None:
+    left = tmp_path / "var" / "jobs" / ".removed" / "x" / "bodies"
+    left.mkdir(parents=True)
+    # Nor does a job wait for a project that is gone.
+    (tmp_path / "var" / "dbs").mkdir()
+    with closing(sqlite3.connect(tmp_path / "var/dbs/book.sqlite", isolation_level=None)) as file:
+        Book(file).order("homeless", "gone", "site", {"_job": "homeless"}, priority=0.0, now=1.0)
+    with Service(tmp_path) as service:
+        wait_for(lambda: not left.exists())
+        homeless = service.get("/crawl/homeless").json
+        assert homeless["status"] == "stopped"
+        assert homeless["problem"] == "there is no project 'gone' any more"
+        resumed = service.post("/crawler/jobs/homeless/resume")
+        assert (resumed.status, resumed.json) == (409, {"error": homeless["problem"]})
 
 
 def test_an_order_that_never_reached_the_queue_is_run(site: SiteFactory, tmp_path: Path) -> None:

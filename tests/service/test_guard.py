@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.service.serving import PASSWORD, USER, Service
+from tests.service.serving import PASSWORD, USER, Service, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,6 +45,7 @@ ORDER = b'{"url": "https://example.invalid"}'
         ({"Sec-Fetch-Site": "none"}, True),
         ({"Origin": "https://evil.example"}, False),
         ({"Origin": "null"}, False),
+        ({"Origin": "http://["}, False),
         ({"Origin": "http://127.0.0.1:1"}, False),
         ({"Sec-Fetch-Site": "cross-site"}, False),
         ({"Sec-Fetch-Site": "same-site"}, False),
@@ -148,6 +149,16 @@ def test_a_seed_whose_name_leads_inside_is_not_asked(site: SiteFactory, tmp_path
         ({"jobid": "../../etc"}, 400, "jobid: '../../etc' is not letters, digits"),
         ({"jobid": "a b"}, 400, "jobid: 'a b' is not letters, digits"),
         ({"setting": "FEEDS={}"}, 403, "setting FEEDS: only with a username and a password"),
+        ({"setting": "METRICS_PORT=9999"}, 403, "setting METRICS_PORT: only with a username"),
+        ({"setting": "MONITORING_SNAPSHOT_FILE=x"}, 403, "setting MONITORING_SNAPSHOT_FILE: only"),
+        ({"setting": "DOWNLOAD_DELAY=x"}, 400, "DOWNLOAD_DELAY: 'x' is not a number of seconds"),
+        ({"priority": "nan"}, 400, "priority: 'nan' is not a number"),
+        ({"priority": "high"}, 400, "priority: 'high' is not a number"),
+        ({"spider": "a/b"}, 400, "spider: 'a/b' is not letters, digits"),
+        ({"spider": "nobody"}, 400, "spider 'nobody' not found"),
+        ({"project": "nothing"}, 400, "project 'nothing' not found"),
+        ({"exclude": "x" * 100_001}, 400, "exclude: is too long for a job: POST /crawler/seeds"),
+        ({"include": "(" * 300}, 400, "include: '(((("),
         ({"setting": "EXTENSIONS={}"}, 403, "setting EXTENSIONS: only with a username"),
         ({"setting": "REDIS_URL=redis://x"}, 403, "setting REDIS_URL: only with a username"),
         ({"setting": "ROBOTSTXT_OBEY=False"}, 403, "setting ROBOTSTXT_OBEY: only with"),
@@ -162,7 +173,7 @@ def test_scrapyds_own_way_to_start_a_job_is_checked_too(
     closed: Service, fields: dict[str, str], status: int, problem: str
 ) -> None:
     fields = {"project": "crawlproject", "spider": "site", **fields}
-    if "seed" not in problem:
+    if not problem.startswith("seed: "):
         fields["seed"] = "https://example.invalid/"
     reply = closed.form("/schedule.json", **fields)
     assert (reply.status, reply.json["status"]) == (status, "error")
@@ -179,6 +190,28 @@ def test_a_job_that_is_open_is_not_started_twice(site: SiteFactory, service: Ser
     assert (again.status, again.json["message"]) == (409, "job twice is running already")
     service.post("/crawler/stop", {"job_id": "twice"})
     service.until_ended("twice")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/schedule.json", 405),
+        ("POST", "/listjobs.json", 405),
+        ("GET", "/listversions.json", 400),
+        ("GET", "/listspiders.json?project=none", 400),
+        ("POST", "/cancel.json", 400),
+        ("POST", "/cancel.json?project=crawlproject&job=x&signal=STOP", 400),
+        ("POST", "/cancel.json?project=none&job=x", 400),
+        ("GET", "/page/page.js/more", 404),
+    ],
+)
+def test_scrapyds_own_services_have_a_status_that_fits(
+    closed: Service, method: str, path: str, status: int
+) -> None:
+    reply = closed.ask(method, path)
+    assert (reply.status, reply.headers["content-type"]) == (status, "application/json")
+    assert reply.json.keys() & {"message", "error"}
+    assert "Traceback" not in closed.log()
 
 
 @pytest.mark.parametrize("path", ["/addversion.json", "/delversion.json", "/delproject.json"])
@@ -199,6 +232,65 @@ def test_with_a_password_nothing_is_answered_without_it(protected: Service) -> N
         assert (refused.status, protected.get("/").status) == (401, 200)
     # And its name is its own affair.
     assert protected.get("/", Host="crawl.example").status == 200
+
+
+def test_strangers_cannot_send_much(protected: Service) -> None:
+    for content in (b"a=&" * 20_000, b"x" * 100_000):
+        reply = protected.ask(
+            "POST",
+            "/addversion.json",
+            content=content,
+            headers={
+                "Authorization": "Basic eDp5",
+                "Content-Type": "application/x-www-form-urlencoded",
+            },
+        )
+        assert reply.status == 413
+        assert reply.json == {"error": "the body has more than 16,384 bytes: send fewer"}
+
+
+def test_what_a_site_says_is_no_format_in_the_log(site: SiteFactory, service: Service) -> None:
+    server = site({"pages": {"/": {"redirect": "http://[{log_system:5000}{nosuch}"}}})
+    job = service.order(server.url())
+    done = service.until_ended(job)
+    assert done["status"] == "failed"
+    assert "{log_system:5000}{nosuch}" in done["problem"]
+    assert "{log_system:5000}{nosuch}" in service.log()
+    assert "Unable to format" not in service.log()
+
+
+def test_a_password_for_a_site_is_in_no_log_of_the_service(
+    site: SiteFactory, protected: Service
+) -> None:
+    server = site({"pages": {"/": {}}})
+    protected.form(
+        "/schedule.json",
+        project="crawlproject",
+        spider="site",
+        seed=server.url(),
+        jobid="secretive",
+        setting="HTTPAUTH_PASS=tellnobody",
+    )
+    assert protected.until_ended("secretive")["status"] == "finished"
+    assert "tellnobody" not in protected.log()
+
+
+def test_two_services_do_not_share_a_folder(closed: Service) -> None:
+    other = dict(closed.environment, SCRAPYD_HTTP_PORT=str(free_port()))
+    result = subprocess.run(
+        [sys.executable, "-m", "crawlproject.service"],
+        cwd=closed.folder,
+        env=other,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert result.stderr == (
+        "serve: error: another service uses 'var/dbs': stop it, or give this one a folder of its "
+        "own\n"
+    )
 
 
 def test_a_job_is_not_told_the_password(site: SiteFactory, tmp_path: Path) -> None:
@@ -236,7 +328,9 @@ def test_a_job_is_not_told_the_password(site: SiteFactory, tmp_path: Path) -> No
         ({"scrapyd": {"password": "x"}}, "username: missing: give both a username and a"),
         ({"scrapyd": {"username": "a:b", "password": "x"}}, "username: 'a:b' holds a colon"),
         ({"scrapyd": {"bind_address": "0.0.0.0"}}, "bind_address: '0.0.0.0' is open to others"),
-        ({"scrapyd": {"http_port": "99999"}}, "http_port: '99999' is not a whole number from 0"),
+        ({"scrapyd": {"http_port": "99999"}}, "http_port: '99999' is not a whole number from 1"),
+        ({"scrapyd": {"http_port": "0"}}, "http_port: '0' is not a whole number from 1"),
+        ({"scrapyd": {"unix_socket_path": "s"}}, "unix_socket_path: is not for this service"),
         ({"scrapyd": {"jobs_dir": ""}}, "scrapyd.conf: jobs_dir is empty: name a folder"),
         ({"scrapyd": {"items_dir": "items"}}, "scrapyd.conf: items_dir takes the place of all"),
         ({"max_pending": "many"}, "scrapyd.conf: [crawlproject] max_pending: 'many' is not a"),
