@@ -130,8 +130,12 @@ def test_a_pure_module_knows_neither_scrapy_nor_a_clock(module: str) -> None:
     assert not imports & {"scrapy", "twisted", "asyncio", "time", "socket", "os"}
 
 
-def test_every_module_of_the_shared_frontier_is_on_its_map() -> None:
-    folder = PACKAGE / "frontier" / "redis"
-    said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
-    on_map = set(re.findall(r"``([a-z]+)``", said))
-    assert on_map | {"keys", "__init__"} == {path.stem for path in folder.glob("*.py")}
+@pytest.mark.parametrize(
+    ("folder", "others"),
+    [("frontier/redis", {"keys", "__init__"}), ("service", {"__main__", "__init__"})],
+)
+def test_every_module_of_a_large_folder_is_on_its_map(folder: str, others: set[str]) -> None:
+    place = PACKAGE / folder
+    said = ast.get_docstring(ast.parse((place / "__init__.py").read_text())) or ""
+    on_map = set(re.findall(r"``([a-z_]+)``", said))
+    assert on_map | others == {path.stem for path in place.glob("*.py")}

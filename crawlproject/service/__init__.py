@@ -5,15 +5,17 @@ scrapyd is the engine: its queue, its processes, its logs. What is here are part
 
 | module | is |
 |---|---|
+| ``starting`` | the service in this process, and a word to who started it |
 | ``app`` | the application: a look at the options before scrapyd starts |
 | ``options`` | the section [crawlproject] of scrapyd.conf |
 | ``book`` | every job that was ordered, and what became of it |
-| ``queue`` | scrapyd's queue, which writes into the book first |
+| ``queue`` | scrapyd's queue, which writes into the book first, and its poller |
 | ``launcher`` | starts jobs, tells how they end, goes on with those that were open |
-| ``runner`` | the process of a job: an egg comes before what is installed |
+| ``process`` | a job that runs, as the service sees it |
+| ``runner`` | … and from within: an egg comes before what is installed |
 | ``layout`` | where a job has its files |
 | ``site`` | the site: guard, live page (``page/``), scrapyd's services and ours |
-| ``guard`` | who may ask for what |
+| ``guard``, ``bounds`` | who may ask for what, and send how much |
 | ``http``, ``files`` | JSON over HTTP; files as answers |
 | ``api`` | the job API; ``openapi`` describes it, ``orders`` checks what is ordered |
 | ``view``, ``totals`` | what is said of a job, and of all that run |

@@ -67,7 +67,7 @@ def test_without_a_url_the_demo_site_is_crawled_into_a_file(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--port", "many"], "http_port: 'many' is not a whole number from 0 to 65535"),
+        (["--port", "many"], "http_port: 'many' is not a whole number from 1 to 65535"),
         (["--prot", "1"], "unrecognized arguments: --prot 1"),
         (["--bind", "0.0.0.0"], "bind_address: '0.0.0.0' is open to others: set a username and"),
     ],
