@@ -125,7 +125,9 @@ class GoingOnLauncher(Launcher):
                 process.ask_to_end()
             return True
         if job.status is Status.QUEUED:
-            # It waits for its crawl directory.
+            # It waits for its crawl directory, in which somebody may have got stuck.
+            if kill:
+                self._kill_holder(job)
             self._end(job, Status.STOPPED)
             return True
         return False
@@ -202,8 +204,7 @@ class GoingOnLauncher(Launcher):
 
     def _start_or_wait(self, job: Job, message: dict[str, Any], slot: int) -> bool:
         """Start a job, if its crawl directory is free. Whether it has the slot."""
-        process = holder(self._folder(job))
-        if process is None:
+        if holder(self._folder(job)) is None:
             self._waiting.pop(job.number, None)
             self._start(job, message, slot)
             return True
@@ -211,10 +212,16 @@ class GoingOnLauncher(Launcher):
         since = self._waiting.setdefault(job.number, time.monotonic())
         if time.monotonic() - since > _PATIENCE:
             log.info("Job {job} is still at work, and is killed to go on", job=job.id)
-            with suppress(OSError):
-                os.kill(process, signal.SIGKILL)
+            self._kill_holder(job)
         reactor.callLater(_BREAK, self._queue_again, job)
         return False
+
+    def _kill_holder(self, job: Job) -> None:
+        """Nothing is lost by it."""
+        process = holder(self._folder(job))
+        if process is not None:
+            with suppress(OSError):
+                os.kill(process, signal.SIGKILL)
 
     def _queue_again(self, job: Job) -> None:
         queue = self._queues.get(job.project)

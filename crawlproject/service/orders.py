@@ -115,7 +115,7 @@ def _text(pattern: str | None = None) -> Schema:
 
 
 _SECONDS: Schema = {"type": "number", "minimum": 0}
-_EXPRESSION: Schema = {**_text(), "format": "regex"}
+_EXPRESSION: Schema = _text()
 _SEVERAL = "a regular expression, or a list of some (500 characters each, at most)"
 
 OPTIONS: dict[str, Option] = {

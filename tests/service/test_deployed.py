@@ -8,14 +8,17 @@ import json
 import shutil
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import pytest
+import requests
 
 from tests.crawling import PROJECT
 from tests.service.serving import PASSWORD, USER, Service
-from tests.waiting import wait_for
+from tests.waiting import PATIENCE, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,12 +52,12 @@ def project_of_a_team(folder: Path) -> Path:
     return folder
 
 
-def deploy(folder: Path, service: Service, *, password: str = PASSWORD) -> tuple[int, str]:
+def deploy(folder: Path, service: Service) -> tuple[int, str]:
     """As a developer does, with scrapyd-deploy."""
     (folder / "scrapy.cfg").write_text(
         "[settings]\ndefault = crawlproject.settings\n\n"
         f"[deploy]\nurl = {service.url}/\nproject = crawlproject\n"
-        f"username = {USER}\npassword = {password}\n"
+        f"username = {USER}\npassword = {PASSWORD}\n"
     )
     program = Path(sys.executable).with_name("scrapyd-deploy")
     result = subprocess.run(
@@ -138,19 +141,23 @@ def test_an_egg_is_deployed_and_its_job_survives_a_kill(
         assert json.loads(output.content) == done["sitemap"]
 
 
-def test_a_version_that_cannot_be_run_is_not_kept(tmp_path: Path, protected: Service) -> None:
-    (tmp_path / "project").mkdir()
-    folder = project_of_a_team(tmp_path / "project")
-    egg = tmp_path / "service" / "var" / "eggs" / "crawlproject" / "1_1.egg"
+def test_a_version_that_cannot_be_run_is_not_kept(protected: Service) -> None:
+    """The egg of a project is a folder of eggs: what is in them is found out by running it."""
+    content = BytesIO()
+    with ZipFile(content, "w") as egg:
+        egg.writestr("EGG-INFO/PKG-INFO", "Name: team\n")
+    before = protected.folder / "var" / "eggs" / "team" / "1.egg"
+    before.parent.mkdir(parents=True)
+    before.write_bytes(b"as it was")
     with protected as service:
-        assert deploy(folder, service)[0] == 0
-        before = egg.read_bytes()
-        with (folder / "crawlproject/spiders/site.py").open("a") as spider:
-            spider.write("\nimport nowhere_to_be_found\n")
-        status, said = deploy(folder, service)
-        assert (status, "nowhere_to_be_found" in said) == (1, True)
-        # The one before is there.
-        assert egg.read_bytes() == before
-        assert deploy(folder, service, password="wrong")[0] == 1
-        listed = service.get("/listspiders.json?project=crawlproject").json["spiders"]
-        assert listed == ["site"]
+        for version in ("1", "2"):
+            reply = requests.post(
+                f"{service.url}/addversion.json",
+                data={"project": "team", "version": version},
+                files={"egg": content.getvalue()},
+                auth=(USER, PASSWORD),
+                timeout=PATIENCE,
+            )
+            assert (reply.status_code, reply.json()["status"]) == (400, "error")
+        assert service.get("/listversions.json?project=team").json["versions"] == ["1"]
+    assert before.read_bytes() == b"as it was"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crawlproject.service.book import Book
+from crawlproject.service.book import FILE, Book, Status
 from tests.service.serving import Service
 from tests.waiting import wait_for
 
@@ -26,7 +26,7 @@ CHAIN = {
 }
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_jobs_go_on_when_the_service_is_back(
     site: SiteFactory, tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -81,45 +81,48 @@ def test_a_stop_is_asked_for_once_whoever_ends_the_service(
     assert server.paths() == ["/", "/slow"]
 
 
-def test_what_was_to_be_removed_is_removed_at_the_next_start(tmp_path: Path) -> None:
-    left = tmp_path / "var" / "jobs" / ".removed" / "x" / "bodies"
-    left.mkdir(parents=True)
-    # Nor does a job wait for a project that is gone.
-    (tmp_path / "var" / "dbs").mkdir()
-    with closing(sqlite3.connect(tmp_path / "var/dbs/book.sqlite", isolation_level=None)) as file:
-        Book(file).order("homeless", "gone", "site", {"_job": "homeless"}, priority=0.0, now=1.0)
-    with Service(tmp_path) as service:
-        wait_for(lambda: not left.exists())
+def write_book(folder: Path, *jobs: tuple[str, str, Status, str]) -> None:
+    """A book, as an earlier service has left it: ids, projects, states, seeds."""
+    (folder / "var" / "dbs").mkdir(parents=True)
+    path = folder / "var" / "dbs" / FILE
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        book = Book(database)
+        for number, (name, project, status, seed) in enumerate(jobs):
+            message = {"_job": name, "seed": seed, "depth": "0"}
+            job = book.order(name, project, "site", message, priority=0.0, now=number)
+            job.status, job.started_at, job.runs = status, float(number), 1
+            job.ended_at = None if job.is_open else float(number)
+            book.write(job)
+
+
+def test_what_an_earlier_service_has_left_is_brought_to_its_end(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"pages": {"/": {}}})
+    ours = "crawlproject"
+    write_book(
+        tmp_path,
+        ("old", ours, Status.FINISHED, server.url()),
+        ("newer", ours, Status.FINISHED, server.url()),
+        # Killed between its two databases, or while the job ran.
+        ("never queued", ours, Status.QUEUED, server.url()),
+        ("stopping", ours, Status.STOPPING, server.url()),
+        ("homeless", "gone", Status.QUEUED, server.url()),
+    )
+    removed = tmp_path / "var" / "jobs" / ".removed" / "x" / "bodies"
+    removed.mkdir(parents=True)
+    with Service(tmp_path, keep_jobs="4") as service:
+        old = service.crawl_directory("old")
+        old.mkdir(parents=True)
+        wait_for(lambda: not removed.exists())
+        done = service.until_ended("never%20queued")
+        assert (done["status"], done["runs"]) == ("finished", 2)
+        assert service.job("stopping")["status"] == "stopped"
         homeless = service.get("/crawl/homeless").json
         assert homeless["status"] == "stopped"
         assert homeless["problem"] == "there is no project 'gone' any more"
         resumed = service.post("/crawler/jobs/homeless/resume")
         assert (resumed.status, resumed.json) == (409, {"error": homeless["problem"]})
-
-
-def test_an_order_that_never_reached_the_queue_is_run(site: SiteFactory, tmp_path: Path) -> None:
-    """As if the service had been killed between its two databases."""
-    server = site({"pages": {"/": {}}})
-    with Service(tmp_path) as service:
-        job = service.order(server.url(), depth=0)
-        service.until_ended(job)
-        service.stop()
-        with sqlite3.connect(tmp_path / "var/dbs/book.sqlite") as book:
-            book.execute("UPDATE jobs SET status = 'queued', ended_at = NULL")
-        book.close()
-        service.start()
-        done = service.until_ended(job)
-        assert (done["status"], done["runs"]) == ("finished", 2)
-
-
-def test_old_jobs_are_removed_with_what_they_have(site: SiteFactory, tmp_path: Path) -> None:
-    server = site({"pages": {"/": {}}})
-    with Service(tmp_path, keep_jobs="2") as service:
-        jobs = []
-        for _ in range(3):
-            jobs.append(service.order(server.url(), depth=0))
-            wait_for(
-                lambda: service.get("/crawler/stats").json["jobs"] == {"queued": 0, "running": 0}
-            )
-        assert [service.get(f"/crawl/{job}").status for job in jobs] == [404, 200, 200]
-        wait_for(lambda: not service.crawl_directory(jobs[0]).exists())
+        # One more than are kept has ended.
+        assert [service.get(f"/crawl/{job}").status for job in ("old", "newer")] == [404, 200]
+        wait_for(lambda: not old.exists())

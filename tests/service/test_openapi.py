@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     SiteFactory = Callable[..., Site]
 
 # More of them, by hand: SCHEMATHESIS_EXAMPLES=500 ./scripts/test tests/service/test_openapi.py
-EXAMPLES = os.environ.get("SCHEMATHESIS_EXAMPLES", "8")
+EXAMPLES = os.environ.get("SCHEMATHESIS_EXAMPLES", "4")
 
 # What a schema can't say: whether a host has a good name, an expression is one of Python's, there
 # is such a job, a megabyte is enough.
