@@ -171,8 +171,11 @@ def test_a_fleet_goes_on_when_a_queue_and_its_leases_become_something_else(
         fleet.start(2)
         fleet.until(lambda: len(set(server.paths())) >= 20)
         for key in ("q:127.0.0.1", "tries", "ready"):
-            client.delete(PREFIX + key)
-            client.rpush(PREFIX + key, pickle.dumps(Trap()))
+            # As one: in between, a worker would make the key anew.
+            with client.pipeline() as both:
+                both.delete(PREFIX + key)
+                both.rpush(PREFIX + key, pickle.dumps(Trap()))
+                both.execute()
         client.rpush(f"{PREFIX}inbox", pickle.dumps(Trap()), b"garbage")
         assert fleet.finish() == [0, 0], fleet.errors()
     for worker in fleet.workers:
