@@ -104,6 +104,7 @@ PURE = (
     "exports/columns.py",
     "exports/warc_text.py",
     "monitoring/tally.py",
+    "service/outcome.py",
     "monitoring/line.py",
     "monitoring/snapshot.py",
     "monitoring/well_formed.py",

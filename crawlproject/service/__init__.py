@@ -11,13 +11,14 @@ scrapyd is the engine: its queue, its processes, its logs. What is here are part
 | ``book`` | every job that was ordered, and what became of it |
 | ``queue`` | scrapyd's queue, which writes into the book first, and its poller |
 | ``launcher`` | starts jobs, tells how they end, goes on with those that were open |
-| ``process`` | a job that runs, as the service sees it |
+| ``process``, ``outcome`` | a job that runs, as the service sees it; how it has ended |
 | ``runner`` | … and from within: an egg comes before what is installed |
-| ``layout`` | where a job has its files |
+| ``job_settings``, ``layout`` | its settings, and where it has its files |
 | ``site`` | the site: guard, live page (``page/``), scrapyd's services and ours |
 | ``guard``, ``bounds`` | who may ask for what, and send how much |
 | ``http``, ``files`` | JSON over HTTP; files as answers |
-| ``api`` | the job API; ``openapi`` describes it, ``orders`` checks what is ordered |
+| ``api`` | the job API; ``orders`` checks what is ordered |
+| ``openapi``, ``schemas`` | its description: paths, values |
 | ``view``, ``totals`` | what is said of a job, and of all that run |
 | ``looking`` | what is in the crawl directories of jobs |
 | ``metrics`` | for Prometheus |

@@ -8,6 +8,7 @@ raises as Refused is a line about what was wrong.
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -63,7 +64,7 @@ class Route(NamedTuple):
     handler: Handler
 
 
-class Routes(Resource):
+class Routes(Resource, ABC):
     """A service. Its routes are found by ``routes``, once."""
 
     isLeaf = True
@@ -73,8 +74,8 @@ class Routes(Resource):
         self.root = root
         self._routes = self.routes()
 
-    def routes(self) -> list[Route]:
-        raise NotImplementedError
+    @abstractmethod
+    def routes(self) -> list[Route]: ...
 
     def render(self, request: Request) -> bytes | int:
         try:

@@ -30,14 +30,10 @@ from twisted.logger import Logger
 from crawlproject.frontier.database import holder
 from crawlproject.monitoring.snapshot import read_snapshot
 from crawlproject.service.book import Status, book_of
-from crawlproject.service.layout import (
-    SNAPSHOT,
-    crawl_directory,
-    feeds,
-    log_file,
-    removed_folder,
-)
+from crawlproject.service.job_settings import settings_of
+from crawlproject.service.layout import SNAPSHOT, crawl_directory, log_file, removed_folder
 from crawlproject.service.options import options_from
+from crawlproject.service.outcome import outcome
 from crawlproject.service.process import Process
 
 if TYPE_CHECKING:
@@ -61,11 +57,6 @@ _GRACE = 8.0
 _BREAK, _PATIENCE = 0.5, 60.0
 # … until the end of a job is written that could not be.
 _AGAIN = 5.0
-# Scrapy's words for an end that was asked for.
-_ASKED_FOR = ("shutdown", "stopped")
-_CUT_SHORT = 130
-# How a process ends that was asked to before it could hear of it.
-_BEFORE_THE_BEGINNING = (-signal.SIGINT, _CUT_SHORT)
 # What a full disk or a damaged file brings.
 _TROUBLE = (OSError, ValueError, sqlite3.Error, ScrapydError)
 
@@ -230,11 +221,10 @@ class GoingOnLauncher(Launcher):
             self.app.getComponent(IPoller).poll()
 
     def _start(self, job: Job, message: dict[str, Any], slot: int) -> None:
-        folder = self._folder(job)
         log_of_it = log_file(self._config, job.project, job.spider, job.id)
         log_of_it.parent.mkdir(parents=True, exist_ok=True)
-        settings = self._defaults(folder) | message.get("settings", {})
-        settings |= self._fixed(folder, log_of_it)
+        ordered = message.get("settings", {})
+        settings = settings_of(ordered, self._folder(job), log_of_it, self._options)
         env = self.app.getComponent(IEnvironment).get_environment(message, slot)
         env = {name: value for name, value in env.items() if name not in SECRETS}
         env["CRAWLPROJECT_SERVICE_PID"] = str(os.getpid())
@@ -252,31 +242,6 @@ class GoingOnLauncher(Launcher):
         except BaseException:
             del self.processes[slot]
             raise
-
-    def _defaults(self, folder: Path) -> dict[str, str]:
-        """Settings that an order may change."""
-        return {
-            "FEEDS": feeds(folder, ["json"]),
-            "STORE_BODIES": str(self._options.store_bodies),
-            # Else the log of a crawl in which nothing went wrong is empty.
-            "LOG_LEVEL": "INFO",
-        }
-
-    def _fixed(self, folder: Path, log_of_it: Path) -> dict[str, str]:
-        """Settings that it may not."""
-        inside = str(self._options.allow_internal)
-        return {
-            "JOBDIR": str(folder.absolute()),
-            "LOG_FILE": str(log_of_it.absolute()),
-            "MONITORING_SNAPSHOT_FILE": str((folder / SNAPSHOT).absolute()),
-            # Its log has all of it, and the service the metrics of all.
-            "MONITORING_SUMMARY": "False",
-            "MONITORING_PROGRESS": "False",
-            "METRICS_PORT": "0",
-            "SCOPE_INTERNAL_SEEDS": inside,
-            # A proxy goes wherever it can.
-            "HTTPPROXY_ENABLED": inside,
-        }
 
     def _process_finished(self, _: Any, slot: int) -> None:
         process = self.processes.pop(slot)
@@ -303,24 +268,19 @@ class GoingOnLauncher(Launcher):
             reactor.callLater(_AGAIN, self._note_end, process)
 
     def _close(self, job: Job, process: Process) -> None:
-        status, problem = self._outcome(job, process)
+        snapshot = read_snapshot(self._folder(job) / SNAPSHOT)
+        # One of an earlier run tells nothing of this one.
+        is_its_own = snapshot is not None and snapshot.at >= (job.started_at or 0.0)
+        status = outcome(
+            process.exit_status or 0,
+            was_asked=job.status is Status.STOPPING or process.was_asked_to_end,
+            reason=snapshot.reason if snapshot is not None and is_its_own else None,
+        )
+        problem = None
+        if status is Status.FAILED:
+            problem = process.last_words or f"it ended with exit status {process.exit_status}"
         job.exit_status = process.exit_status
         self._end(job, status, problem)
-
-    def _outcome(self, job: Job, process: Process) -> tuple[Status, str | None]:
-        exit_status = process.exit_status or 0
-        is_stopping = job.status is Status.STOPPING or process.was_asked_to_end
-        if is_stopping and exit_status in _BEFORE_THE_BEGINNING:
-            return Status.STOPPED, None
-        if exit_status < 0 or exit_status == _CUT_SHORT:
-            return Status.KILLED, None
-        if exit_status:
-            return Status.FAILED, (process.last_words or f"it ended with exit status {exit_status}")
-        snapshot = read_snapshot(self._folder(job) / SNAPSHOT)
-        is_of_this_run = snapshot is not None and snapshot.at >= (job.started_at or 0.0)
-        if snapshot is not None and is_of_this_run and snapshot.reason is not None:
-            is_stopping = snapshot.reason in _ASKED_FOR
-        return (Status.STOPPED if is_stopping else Status.FINISHED), None
 
     def _end(self, job: Job, status: Status, problem: str | None = None) -> None:
         job.status, job.problem, job.ended_at = status, problem, time.time()

@@ -8,6 +8,7 @@ and how all of them are answered, is in ``render``, which ``site.py`` puts in pl
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from contextlib import closing
 from http import HTTPStatus
 from io import BytesIO
@@ -81,14 +82,14 @@ def _fields(request: Request) -> Fields:
     }
 
 
-class _Checked:
+class _Checked(ABC):
     """Comes before a service of scrapyd's among the bases."""
 
     root: Root
 
+    @abstractmethod
     def check(self, given: Fields) -> None:
         """Raise Refused or BadInput."""
-        raise NotImplementedError
 
 
 class Schedule(_Checked, webservice.Schedule):

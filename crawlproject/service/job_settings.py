@@ -1,0 +1,45 @@
+"""The settings of a job: what an order may change, and what it may not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlproject.service.layout import SNAPSHOT, feeds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from crawlproject.service.options import Options
+
+
+def settings_of(
+    ordered: Mapping[str, str], folder: Path, log: Path, options: Options
+) -> dict[str, str]:
+    """Those of an order, completed. ``folder`` is the crawl directory, ``log`` the job's log."""
+    return {**_defaults(folder, options), **ordered, **_fixed(folder, log, options)}
+
+
+def _defaults(folder: Path, options: Options) -> dict[str, str]:
+    return {
+        "FEEDS": feeds(folder, ["json"]),
+        "STORE_BODIES": str(options.store_bodies),
+        # Else the log of a crawl in which nothing went wrong is empty.
+        "LOG_LEVEL": "INFO",
+    }
+
+
+def _fixed(folder: Path, log: Path, options: Options) -> dict[str, str]:
+    inside = str(options.allow_internal)
+    return {
+        "JOBDIR": str(folder.absolute()),
+        "LOG_FILE": str(log.absolute()),
+        "MONITORING_SNAPSHOT_FILE": str((folder / SNAPSHOT).absolute()),
+        # Its log has all of it, and the service the metrics of all.
+        "MONITORING_SUMMARY": "False",
+        "MONITORING_PROGRESS": "False",
+        "METRICS_PORT": "0",
+        "SCOPE_INTERNAL_SEEDS": inside,
+        # A proxy goes wherever it can.
+        "HTTPPROXY_ENABLED": inside,
+    }
