@@ -147,6 +147,7 @@ def _load(url: str, rate: int, duration: float, jobs: list[str]) -> Iterator[sub
 def _rate(url: str, jobs: list[str], duration: float) -> float:
     """Pages a second of all jobs together, by what they say themselves."""
     before = _snapshots(url, jobs)
+    # The time over which it is measured.
     time.sleep(duration)
     after = _snapshots(url, jobs)
     if any(snapshot["phase"] != "running" for snapshot in after):
@@ -187,4 +188,5 @@ def _wait(condition: Any) -> None:
     while not condition():
         if time.monotonic() > deadline:
             raise CrawlFailed("the service does not answer")
+        # It is another process, and nothing tells when it is ready.
         time.sleep(0.1)

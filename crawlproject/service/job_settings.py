@@ -17,13 +17,16 @@ def settings_of(
     ordered: Mapping[str, str], folder: Path, log: Path, options: Options
 ) -> dict[str, str]:
     """Those of an order, completed. ``folder`` is the crawl directory, ``log`` the job's log."""
-    return {**_defaults(folder, options), **ordered, **_fixed(folder, log, options)}
+    # The workers of a shared crawl need a place for bodies that all of them can write.
+    can_store = "REDIS_URL" not in ordered or "STORE_URI" in ordered
+    defaults = _defaults(folder, store_bodies=options.store_bodies and can_store)
+    return {**defaults, **ordered, **_fixed(folder, log, options)}
 
 
-def _defaults(folder: Path, options: Options) -> dict[str, str]:
+def _defaults(folder: Path, *, store_bodies: bool) -> dict[str, str]:
     return {
         "FEEDS": feeds(folder, ["json"]),
-        "STORE_BODIES": str(options.store_bodies),
+        "STORE_BODIES": str(store_bodies),
         # Else the log of a crawl in which nothing went wrong is empty.
         "LOG_LEVEL": "INFO",
     }

@@ -62,7 +62,7 @@ def render(service: webservice.WsResource, request: Request) -> bytes:
     except (BadInput, ScrapydError, UnicodeDecodeError) as error:
         said = str(error) or type(error).__name__
         return _problem(request, node, HTTPStatus.BAD_REQUEST, said)
-    except Exception:
+    except Exception:  # of scrapyd's own, or an egg's: whoever asked gets an answer
         log.failure("{path} failed", path=request.path)
         said = "the service could not answer: its log says more"
         return _problem(request, node, HTTPStatus.INTERNAL_SERVER_ERROR, said)

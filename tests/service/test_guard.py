@@ -275,6 +275,20 @@ def test_a_password_for_a_site_is_in_no_log_of_the_service(
     assert "tellnobody" not in protected.log()
 
 
+def test_a_job_may_be_a_worker_of_a_shared_crawl(
+    site: SiteFactory, protected: Service, redis_url: str
+) -> None:
+    server = site({"pages": {"/": {"links": ["/a"]}, "/a": {}}})
+    job = {"project": "crawlproject", "spider": "site", "seed": server.url(), "jobid": "worker"}
+    protected.form("/schedule.json", **job, setting=f"REDIS_URL={redis_url}")
+    done = protected.until_ended("worker")
+    assert (done["status"], done["problem"]) == ("finished", None)
+    assert len(done["sitemap"]["pages"]) == 2
+    # What is only in a crawl directory is not told.
+    live = protected.get("/crawler/jobs/worker/live").json
+    assert (live["hosts"], live["skips"]) == ([], [])
+
+
 def test_two_services_do_not_share_a_folder(closed: Service) -> None:
     other = dict(closed.environment, SCRAPYD_HTTP_PORT=str(free_port()))
     result = subprocess.run(
