@@ -110,7 +110,7 @@ def clustered(known: Truth, signatures: Sequence[bytes | None]) -> Verdict:
     for number, signature in enumerate(signatures):
         # By depth, then by URL: documents come in that order.
         database.execute(
-            "INSERT INTO urls (id, fingerprint, url, state, depth, hops, rank) "
+            "INSERT INTO urls (id, fingerprint, url, state, level, hops, rank) "
             "VALUES (?, 0, ?, 2, 0, 0, 0)",
             (number + 1, f"http://site.example/{number:09}"),
         )

@@ -84,7 +84,7 @@ def fill(database: sqlite3.Connection, kind: str, count: int) -> None:
             database.execute("BEGIN")
         url = f"https://site.example/{number * 0x9E3779B1 % (1 << 32):08x}/page-{number}.html"
         database.execute(
-            "INSERT INTO urls (id, fingerprint, url, state, depth, hops, rank) "
+            "INSERT INTO urls (id, fingerprint, url, state, level, hops, rank) "
             "VALUES (?, ?, ?, 2, ?, 0, ?)",
             (number, number, url, number % _DEPTH, number),
         )

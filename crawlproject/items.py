@@ -79,6 +79,10 @@ class Page:
     # … or almost the same main text, and how much of it is the same (0 to 1).
     near_duplicate_of: str | None = None
     similarity: float | None = None
+    # Its site's sitemap names it, and no page that links lead to does.
+    orphan: bool = False
+    # What its site's sitemap says of it: ``url`` (of the sitemap), ``lastmod`` …
+    sitemap: dict[str, Any] = field(default_factory=dict)
 
     # What a team's pipelines add: fields of the outputs like the others.
     extra: dict[str, Any] = field(default_factory=dict)

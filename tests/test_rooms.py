@@ -15,6 +15,7 @@ COMMON = ("dispatch", "errors", "extras", "failures", "items", "records")
 ROOMS = (
     "urls",
     "scope",
+    "recrawl",
     "frontier",
     "politeness",
     "render",
@@ -77,6 +78,7 @@ PURE = (
     "scope/traps.py",
     "scope/dates.py",
     "scope/shape.py",
+    "recrawl/importance.py",
     "frontier/base.py",
     "frontier/hosts.py",
     "frontier/entry.py",

@@ -5,8 +5,9 @@ page has), ``depth``, ``error``, ``content_type``, ``title``, ``referrer``,
 ``redirected_from`` (space between), ``noindex`` (true, false), ``canonical``,
 ``last_modified``, ``fetched_at``, ``nofollow``, ``description``, ``language``, ``h1`` (the
 first), ``word_count``, ``content_hash``, ``duplicate_of``, ``near_duplicate_of``,
-``similarity``, ``rendered``; then the fields that a team has added, by name: single
-values, and lists of them with a space between. What is unknown is an empty cell.
+``similarity``, ``rendered``, ``orphan``, ``sitemap`` (its URL); then the fields that a team has
+added, by name: single values, and lists of them with a space between. What is unknown is an
+empty cell.
 
 - Cells that a spreadsheet would run as a formula are defused (see ``cells``).
 - Items that are no pages are rows behind the pages; their fields are columns like others.
@@ -55,6 +56,8 @@ COLUMNS = (
     "near_duplicate_of",
     "similarity",
     "rendered",
+    "orphan",
+    "sitemap",
 )
 # Lists and nested values: they can be asked for by name.
 _NO_COLUMNS = ("links", "alternates", "headings", "images", "media", "open_graph")
@@ -79,6 +82,8 @@ class PagesCsvExporter(SortedPagesExporter):
             # A team's items, and what its pipelines make of pages, may have others.
             if isinstance(heading, dict) and heading.get("level") == 1:
                 record.setdefault("h1", heading.get("text"))
+        if isinstance(sitemap := record.get("sitemap"), dict):
+            record["sitemap"] = sitemap.get("url")
         if self.chosen:
             return {field: record[field] for field in self.chosen if field in record} | {
                 "url": record.get("url")

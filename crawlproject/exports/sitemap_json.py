@@ -17,7 +17,8 @@ something to say: ``error``, ``content_type``, ``bytes``, ``title``, ``referrer`
 ``redirected_from``, ``noindex``, ``rendered``, ``canonical``, ``last_modified``, ``nofollow``,
 ``description``, ``language``, ``alternates``, ``headings``, ``word_count``, ``images``,
 ``media``, ``open_graph``, ``structured_data``, ``content_hash``, ``duplicate_of``,
-``near_duplicate_of``, ``similarity``, and the fields that a team has added, by name.
+``near_duplicate_of``, ``similarity``, ``orphan``, ``sitemap``, and the fields that a team has
+added, by name.
 ``fetch_ms`` and ``fetched_at`` differ from crawl to crawl, so
 they are left out unless asked for.
 
@@ -73,13 +74,15 @@ KEY_ORDER = (
     "duplicate_of",
     "near_duplicate_of",
     "similarity",
+    "orphan",
+    "sitemap",
 )
 _DIFFERS_EACH_TIME = ("fetch_ms", "fetched_at")
 _KNOWN = frozenset((*KEY_ORDER, *_DIFFERS_EACH_TIME))
 _SAID_WHEN_TRUE = frozenset(
     (
         *("error", "redirected_from", "noindex", "rendered", "nofollow", "alternates", "headings"),
-        *("images", "media", "open_graph", "structured_data"),
+        *("images", "media", "open_graph", "structured_data", "orphan", "sitemap"),
     )
 )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crawlproject import records
 from crawlproject.frontier.base import Candidate, Lease
+from crawlproject.frontier.entry import depth_of
 
 if TYPE_CHECKING:
     from crawlproject.frontier.entry import Entry
@@ -38,7 +39,7 @@ def from_record(answer: Record, entry: Entry) -> Lease:
         url=entry.url,
         fetch_url=entry.fetch_url or entry.url,
         host="",
-        depth=entry.way.depth,
+        depth=depth_of(entry.way.level),
         referrer=entry.way.referrer or None,
         failed=answer["failed"],
         skip=answer["skip"],

@@ -1,4 +1,4 @@
-"""How many URLs are in which state, and up to which depth the crawl is settled. Pure."""
+"""How many URLs are in which state, and up to which level the crawl is settled. Pure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from crawlproject.frontier.base import Counts, State
 from crawlproject.frontier.entry import OPEN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from crawlproject.frontier.entry import Entry, Way
     from crawlproject.records import Record
 
@@ -32,24 +34,25 @@ class Census:
         return self._states[State.LEASED]
 
     def floor(self) -> int:
-        """The smallest depth at which a URL is open: no shorter way can be found any more to
-        a page at this depth or less.
+        """The first level at which a URL is open: no shorter way can be found any more to a page
+        at this level or above.
         """
-        while self._floor < self._deepest and not self._open_at[self._floor]:
-            self._floor += 1
+        if self._floor < self._deepest and not self._open_at[self._floor]:
+            self._floor = min((level for level, _ in self.open_up_to(self._deepest)), default=0)
         return self._floor
 
-    def open_at(self, depth: int) -> int:
-        return self._open_at[depth]
+    def open_up_to(self, level: int) -> Iterator[tuple[int, int]]:
+        """The levels up to this one at which URLs are open, and how many are."""
+        return ((one, count) for one, count in self._open_at.items() if count and one <= level)
 
-    def add(self, state: State, reason: str | None, depth: int, number: int) -> None:
+    def add(self, state: State, reason: str | None, level: int, number: int) -> None:
         """Count entries that were counted in an earlier run."""
         self._states[state] += number
         if reason is not None:
             self._reasons[reason] += number
         if state in OPEN:
-            self._open_at[depth] += number
-            self._deepest = max(self._deepest, depth)
+            self._open_at[level] += number
+            self._deepest = max(self._deepest, level)
 
     def move(self, entry: Entry, state: State, reason: str | None = None) -> None:
         if entry.state is not None:
@@ -57,19 +60,19 @@ class Census:
         if entry.reason is not None:
             self._reasons[entry.reason] -= 1
         if entry.state in OPEN:
-            self._open_at[entry.way.depth] -= 1
+            self._open_at[entry.way.level] -= 1
         entry.state = state
         entry.reason = reason
         self._states[state] += 1
         if reason is not None:
             self._reasons[reason] += 1
         if state in OPEN:
-            self._open(entry.way.depth)
+            self._open(entry.way.level)
 
     def take_way(self, entry: Entry, way: Way) -> None:
         if entry.is_open:
-            self._open_at[entry.way.depth] -= 1
-            self._open(way.depth)
+            self._open_at[entry.way.level] -= 1
+            self._open(way.level)
         entry.way = way
 
     def written(self) -> Record:
@@ -77,7 +80,7 @@ class Census:
         return {
             "states": {state: count for state, count in self._states.items() if count},
             "reasons": {reason: count for reason, count in self._reasons.items() if count},
-            "open_at": {str(depth): count for depth, count in self._open_at.items() if count},
+            "open_at": {str(level): count for level, count in self._open_at.items() if count},
         }
 
     def restore(self, written: Record) -> None:
@@ -95,7 +98,7 @@ class Census:
             skipped={reason: count for reason, count in self._reasons.items() if count},
         )
 
-    def _open(self, depth: int) -> None:
-        self._open_at[depth] += 1
-        self._floor = min(self._floor, depth)
-        self._deepest = max(self._deepest, depth)
+    def _open(self, level: int) -> None:
+        self._open_at[level] += 1
+        self._floor = min(self._floor, level)
+        self._deepest = max(self._deepest, level)

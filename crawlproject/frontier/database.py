@@ -9,6 +9,9 @@
 | | and, for ``scrapy why``, what every redirect answered |
 | ``contents`` | every page that can be compared with others: hash, signature |
 | ``stored`` | every answer that is stored, as JSON: headers, sizes, the hash of its body |
+| ``visits`` | every URL that was visited: when, how often it changes, when it is due |
+| ``changes`` | what a later visit has found changed, as JSON: the last change of a URL |
+| ``hints`` | what a sitemap says of a URL, as JSON |
 | ``items`` | whatever else a spider or pipeline made |
 | ``answers`` | pages that are fetched, but whose links wait: for room, or for their turn |
 | ``budgets`` | groups of URLs with a budget, and how much of it is spent |
@@ -36,7 +39,7 @@ DATABASE = "crawl.db"
 LOCK = "crawl.lock"
 # What SQLite's file header says about whose file it is, and which of our schemas is in it.
 APPLICATION = 0x63726177
-VERSION = 2
+VERSION = 3
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
@@ -49,7 +52,7 @@ CREATE TABLE urls (
     url TEXT NOT NULL,
     state INTEGER NOT NULL,
     host INTEGER,
-    depth INTEGER NOT NULL,
+    level INTEGER NOT NULL,
     hops INTEGER NOT NULL,
     referrer INTEGER,
     rank INTEGER NOT NULL,
@@ -64,12 +67,14 @@ CREATE TABLE urls (
     target INTEGER,
     fewest_hops INTEGER,
     blocked TEXT,
+    again INTEGER,
     request TEXT
 ) STRICT;
 CREATE INDEX urls_by_fingerprint ON urls (fingerprint);
-CREATE INDEX urls_by_host ON urls (host, depth, rank)
-    WHERE state = 0 AND due IS NULL AND waits IS NULL;
-CREATE INDEX urls_waiting ON urls (waits, depth, rank) WHERE waits IS NOT NULL;
+CREATE INDEX urls_by_host ON urls (host, level, rank)
+    WHERE state = 0 AND due IS NULL AND waits IS NULL AND again IS NULL;
+CREATE INDEX urls_again ON urls (host, rank) WHERE again IS NOT NULL;
+CREATE INDEX urls_waiting ON urls (waits, level, rank) WHERE waits IS NOT NULL;
 CREATE INDEX urls_due ON urls (due) WHERE due IS NOT NULL;
 CREATE INDEX urls_leased ON urls (state) WHERE state = 1;
 CREATE INDEX urls_by_target ON urls (target) WHERE target IS NOT NULL;
@@ -94,6 +99,21 @@ CREATE TABLE robots (
 CREATE TABLE pages (id INTEGER PRIMARY KEY, record TEXT NOT NULL, links BLOB) STRICT;
 CREATE TABLE contents (id INTEGER PRIMARY KEY, hash BLOB NOT NULL, signature BLOB) STRICT;
 CREATE TABLE stored (id INTEGER PRIMARY KEY, answer TEXT NOT NULL) STRICT;
+CREATE TABLE visits (
+    id INTEGER PRIMARY KEY,
+    next_at REAL NOT NULL,
+    visited_at REAL NOT NULL,
+    rate REAL NOT NULL,
+    history TEXT NOT NULL
+) STRICT;
+CREATE INDEX visits_by_time ON visits (next_at);
+CREATE TABLE changes (
+    id INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, detail TEXT NOT NULL
+) STRICT;
+CREATE TABLE hints (
+    id INTEGER NOT NULL, sitemap INTEGER NOT NULL, hint TEXT NOT NULL, PRIMARY KEY (id, sitemap)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX hints_by_sitemap ON hints (sitemap);
 CREATE TABLE items (
     id INTEGER PRIMARY KEY, url INTEGER, kind TEXT NOT NULL, page TEXT, record TEXT NOT NULL
 ) STRICT;

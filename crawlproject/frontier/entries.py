@@ -164,7 +164,7 @@ class Entries(ABC):
         """What is queued and waits for nothing but its time, breadth first."""
 
     @abstractmethod
-    def at_level(self, depth: int) -> list[int]:
+    def at_level(self, level: int) -> list[int]:
         """What waits for its level, by URL."""
 
     @abstractmethod
@@ -180,7 +180,7 @@ class Entries(ABC):
 
     @abstractmethod
     def skipped_but_for(self, reasons: Sequence[str]) -> list[int]:
-        """What is skipped for other reasons, by depth and URL."""
+        """What is skipped for other reasons, by level and URL."""
 
     @abstractmethod
     def not_had(self, reason: str, *, failed: bool) -> list[int]:
@@ -268,7 +268,7 @@ class Entries(ABC):
 
     @abstractmethod
     def waiting_at(self) -> dict[int, int]:
-        """How many wait for their level, by depth."""
+        """How many wait for their level, by level."""
 
     @abstractmethod
     def within(self) -> int:

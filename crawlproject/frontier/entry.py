@@ -16,12 +16,36 @@ if TYPE_CHECKING:
 NOT_KEPT = ""
 # The states of a URL of which an answer is still to come.
 OPEN = frozenset({State.QUEUED, State.LEASED})
+# Where the levels begin of what no link leads to, but a sitemap: behind all levels of links.
+BY_SITEMAP = 1 << 24
+# Behind the URL of a sitemap: it may be linked to as a page, too.
+SITEMAP = "#sitemap"
+# … and what is none, for SQL.
+NO_SITEMAP = f"substr(url, -{len(SITEMAP)}) <> '{SITEMAP}'"
+# In place of the level, in the key of a URL that is queued to be visited again.
+AGAIN = -1
+
+
+def depth_of(level: int) -> int:
+    """Links from a seed, or from a sitemap."""
+    return level % BY_SITEMAP
+
+
+def address_of(url: str) -> str:
+    """The URL that is fetched. Behind what is no page's own may be a mark that tells it apart."""
+    return url.partition("#")[0]
+
+
+def is_orphan(level: int) -> bool:
+    """Whether a sitemap names a URL, and no page that links lead to does."""
+    return level == BY_SITEMAP + 1
 
 
 class Way(NamedTuple):
     """How a URL was reached. The smaller one wins, so that the answer needs no luck."""
 
-    depth: int
+    # The depth; of what is reached by a sitemap only, behind BY_SITEMAP.
+    level: int
     # Redirects since the last link.
     hops: int = 0
     referrer: str = ""
@@ -29,12 +53,13 @@ class Way(NamedTuple):
     referrer_id: int = 0
 
     def step(self, entry: Entry) -> Way:
-        """On to a page that this one links to."""
-        return Way(self.depth + 1, 0, entry.url, entry.id)
+        """On to a page that this one links to, or that this sitemap names."""
+        level = BY_SITEMAP if entry.is_sitemap else self.level
+        return Way(level + 1, 0, entry.url, entry.id)
 
     def hop(self) -> Way:
         """On to where it redirects."""
-        return Way(self.depth, self.hops + 1, self.referrer, self.referrer_id)
+        return Way(self.level, self.hops + 1, self.referrer, self.referrer_id)
 
 
 class Wait(IntEnum):
@@ -52,7 +77,7 @@ class Entry:
     id: int
     url: str
     way: Way
-    # The order of arrival, which decides within a depth.
+    # The order of arrival, which decides within a level; of what is visited again, its turn.
     rank: int
     state: State | None = None
     reason: str | None = None
@@ -74,10 +99,16 @@ class Entry:
     fewest_hops: int = 0
     # Where it redirects to, when that is one redirect too many.
     blocked: str | None = None
+    # What it was before it was queued to be visited again: done or failed.
+    again: State | None = None
 
     @property
     def key(self) -> Key:
-        return self.way.depth, self.rank, self.id
+        return self.way.level if self.again is None else AGAIN, self.rank, self.id
+
+    @property
+    def is_sitemap(self) -> bool:
+        return self.url.endswith(SITEMAP)
 
     @property
     def is_open(self) -> bool:

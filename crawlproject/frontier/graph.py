@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, State, is_of_link
 from crawlproject.frontier.census import Census
-from crawlproject.frontier.entry import NOT_KEPT
+from crawlproject.frontier.entry import NOT_KEPT, depth_of
 from crawlproject.records import encodable
 from crawlproject.scope.traps import GROWING_PATH
 
@@ -39,8 +39,8 @@ class LinkGraph(ABC):
         """An entry is queued."""
 
     @abstractmethod
-    def _advance(self, entry: Entry, depth: int) -> None:
-        """An entry that is queued has become shallower: before, it was at ``depth``."""
+    def _advance(self, entry: Entry, level: int) -> None:
+        """An entry that is queued has come nearer: before, it was at ``level``."""
 
     def _has_turn(self, entry: Entry) -> bool:
         """Whether an entry is going to be committed, in a turn of its own."""
@@ -63,7 +63,7 @@ class LinkGraph(ABC):
             # The way that was not to be followed counts for nothing.
             entry.way, entry.fewest_hops = way, way.hops
             self._enter(entry)
-        elif way < entry.way and _counts(candidate, entry):
+        elif self._is_better(way, entry) and _counts(candidate, entry):
             self._improve(entry, way)
         if candidate.reason == NOFOLLOW and entry.reason == GROWING_PATH:
             # One of two reasons, whichever came first.
@@ -110,8 +110,14 @@ class LinkGraph(ABC):
         self._move(entry, State.QUEUED)
         self._let_in(entry)
 
+    def _is_better(self, way: Way, entry: Entry) -> bool:
+        """Than the one that is known. What is too deep by links may be named by a sitemap."""
+        if (is_too_deep := self._is_too_deep(way)) != self._is_too_deep(entry.way):
+            return not is_too_deep
+        return way < entry.way
+
     def _is_too_deep(self, way: Way) -> bool:
-        return self._depth_limit is not None and way.depth > self._depth_limit
+        return self._depth_limit is not None and depth_of(way.level) > self._depth_limit
 
     def _skip(self, entry: Entry, reason: str) -> None:
         """``reason`` may name the rule too, after a colon."""
@@ -133,24 +139,24 @@ class LinkGraph(ABC):
         while behind:
             link, way = behind.pop()
             entry = self._store.by_id(link >> 1)
-            if way < entry.way and (not link & 1 or _may_rename(entry)):
+            if self._is_better(way, entry) and (not link & 1 or _may_rename(entry)):
                 behind += self._take_way(entry, way)
                 self._store.flush_if_large()
 
     def _take_way(self, entry: Entry, way: Way) -> list[tuple[int, Way]]:
         """Take the better way; links to what lies behind, as the store has them, with their way."""
-        depth = entry.way.depth
+        level = entry.way.level
         self._census.take_way(entry, way)
         self._store.change(entry)
         if entry.reason is not None:
             if entry.reason == DEPTH:
                 self._enter(entry)
             return []
-        if way.depth < depth and entry.state is State.QUEUED:
-            self._advance(entry, depth)
+        if way.level < level and entry.state is State.QUEUED:
+            self._advance(entry, level)
         if entry.target is not None:
             return [(entry.target << 1, way.hop())]
-        if way.depth < depth and not entry.is_open:
+        if way.level < level and not entry.is_open:
             step = way.step(entry)
             return [(link, step) for link in self._store.links_of(entry)]
         return []

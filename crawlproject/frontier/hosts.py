@@ -7,7 +7,8 @@ among the *waiting* ones, ordered by the time they get ready; or in neither, bec
 has nothing queued or as much in flight as it may. The two heaps are cleaned lazily: each
 move gives the host a new ticket, and what is popped with an old one is passed over.
 
-Of each queue, only the front is here. Behind its *horizon* it is where ``refill`` finds it.
+A queue has two *lanes*: URLs that are new, and those that are visited again. Of each lane, only
+the front is here. Behind its *horizon* it is where ``refill`` finds it.
 """
 
 from __future__ import annotations
@@ -25,11 +26,15 @@ _PATIENCE = 0.05
 _WINDOWS = 65_536
 _LEAST_WINDOW, _LARGEST_WINDOW = 4, 256
 _SPARE_TICKETS = 1024
+# Of a turn: parts that add up to one may come out a little smaller.
+_ALL = 1 - 1e-9
 
 T = TypeVar("T")
 P = TypeVar("P")
-# Depth, rank, id: the order of a queue.
+# Level, rank, id: the order of a lane. Below 0: not a level, but the other lane.
 Key = tuple[int, int, int]
+# Where a lane begins of which nothing is here.
+BEFORE_ALL: Key = (-2, 0, 0)
 
 
 class HostLimits(NamedTuple):
@@ -61,6 +66,16 @@ class HostsNow(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
+class Lane:
+    queue: list[Key] = field(default_factory=list)
+    # The last key that was ever here; what follows is elsewhere. None: nothing follows.
+    horizon: Key | None = None
+
+    def has_more(self) -> bool:
+        return bool(self.queue) or self.horizon is not None
+
+
+@dataclass(slots=True, eq=False)
 class Host:
     id: int
     name: str
@@ -73,13 +88,17 @@ class Host:
     requests: int = 0
     failures: int = 0
     in_flight: int = 0
-    queue: list[Key] = field(default_factory=list)
-    # The last key that was ever here; what follows is elsewhere. None: nothing follows.
-    horizon: Key | None = None
+    new: Lane = field(default_factory=Lane)
+    again: Lane = field(default_factory=Lane)
+    # What visits are owed of the turns since both lanes have had some: at 1 it is theirs.
+    owed: float = 0.0
     # Its place: among the waiting ones, among the ready ones with this key, or in neither.
     ticket: int = 0
     waits: bool = False
     offered: Key | None = None
+
+    def lane(self, key: Key) -> Lane:
+        return self.new if key[0] >= 0 else self.again
 
     @property
     def delay(self) -> float:
@@ -97,17 +116,20 @@ class HostGate(Generic[T]):
     """Queues of URLs by host, given out no faster than each host allows.
 
     ``resolve`` says what is queued under a key, or None if that was long ago; ``refill``
-    gives the next keys of a host's queue behind its horizon; ``changed`` is told of every
-    host whose politeness state has changed.
+    gives the next keys of a host's lane behind its horizon; ``changed`` is told of every
+    host whose politeness state has changed. ``share`` is the part of a host's turns that go to
+    what is visited again, while both lanes have some.
     """
 
     def __init__(
         self,
         limits: Callable[[str], HostLimits],
         resolve: Callable[[Key], T | None],
-        refill: Callable[[Host, int], list[Key]],
+        refill: Callable[[Host, Lane, int], list[Key]],
         changed: Callable[[Host], None],
+        share: float = 0.5,
     ) -> None:
+        self._share = share
         self._limits = limits
         self._resolve = resolve
         self._refill = refill
@@ -129,7 +151,12 @@ class HostGate(Generic[T]):
     def restore(self, host: Host) -> None:
         """Put a host back that was known before; its queue is elsewhere."""
         self._hosts[host.name] = host
-        host.horizon = (-1, 0, 0)
+        self.look_again(host)
+
+    def look_again(self, host: Host) -> None:
+        """What is queued of a host has changed, wherever it is."""
+        for lane in (host.new, host.again):
+            lane.queue, lane.horizon = [], BEFORE_ALL
         self._offer(host)
 
     def host(self, name: str) -> Host:
@@ -143,10 +170,11 @@ class HostGate(Generic[T]):
         return host
 
     def push(self, host: Host, key: Key) -> None:
-        if host.horizon is None or key <= host.horizon:
-            heappush(host.queue, key)
-            if len(host.queue) > 2 * self._window():
-                self._shorten(host)
+        lane = host.lane(key)
+        if lane.horizon is None or key <= lane.horizon:
+            heappush(lane.queue, key)
+            if len(lane.queue) > 2 * self._window():
+                self._shorten(lane)
         # One that waits for its time, or for an answer, gains nothing by one URL more.
         if host.offered is not None:
             if key < host.offered:
@@ -191,7 +219,7 @@ class HostGate(Generic[T]):
                 held += 1
             elif host.in_flight:
                 ready += 1
-            elif host.queue or host.horizon is not None:
+            elif host.new.has_more() or host.again.has_more():
                 if host.ready_at > now:
                     waiting += 1
                 else:
@@ -275,24 +303,34 @@ class HostGate(Generic[T]):
         self._offer(host)
 
     def _pop(self, host: Host) -> T | None:
-        while True:
-            while host.queue:
-                item = self._resolve(heappop(host.queue))
-                if item is not None:
-                    return item
-            if host.horizon is None:
-                return None
-            self._fill(host)
+        while (lane := self._next_lane(host)) is not None:
+            is_contested = bool(host.new.queue and host.again.queue)
+            item = self._resolve(heappop(lane.queue))
+            if item is not None:
+                if is_contested:
+                    host.owed += self._share - (lane is host.again)
+                return item
+        return None
 
-    def _fill(self, host: Host) -> None:
+    def _next_lane(self, host: Host) -> Lane | None:
+        """The one whose turn it is, of those that have some."""
+        new, again = host.new, host.again
+        for lane in (new, again):
+            if not lane.queue and lane.horizon is not None:
+                self._fill(host, lane)
+        if new.queue and again.queue:
+            return again if host.owed + self._share >= _ALL else new
+        return new if new.queue else again if again.queue else None
+
+    def _fill(self, host: Host, lane: Lane) -> None:
         size = self._window()
-        host.queue = self._refill(host, size)
-        host.horizon = host.queue[-1] if len(host.queue) == size else None
+        lane.queue = self._refill(host, lane, size)
+        lane.horizon = lane.queue[-1] if len(lane.queue) == size else None
 
-    def _shorten(self, host: Host) -> None:
-        host.queue = nsmallest(self._window(), host.queue)
-        heapify(host.queue)
-        host.horizon = max(host.queue)
+    def _shorten(self, lane: Lane) -> None:
+        lane.queue = nsmallest(self._window(), lane.queue)
+        heapify(lane.queue)
+        lane.horizon = max(lane.queue)
 
     def _window(self) -> int:
         return max(_LEAST_WINDOW, min(_LARGEST_WINDOW, _WINDOWS // (len(self._hosts) or 1)))
@@ -305,16 +343,15 @@ class HostGate(Generic[T]):
         host.waits = False
         if not host.free():
             return
-        if not host.queue and host.horizon is not None:
-            self._fill(host)
-        if not host.queue:
+        lane = self._next_lane(host)
+        if lane is None:
             return
         if host.ready_at > self._now:
             host.waits = True
             heappush(self._waiting, (host.ready_at, host.ticket, host))
             self._waiting = self._tidied(self._waiting)
         else:
-            host.offered = host.queue[0]
+            host.offered = lane.queue[0]
             heappush(self._ready, (host.offered, host.ticket, host))
             self._ready = self._tidied(self._ready)
 

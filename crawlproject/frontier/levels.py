@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from crawlproject.frontier.entry import Wait
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from crawlproject.frontier.entries import Entries
     from crawlproject.frontier.entry import Entry
@@ -43,38 +43,39 @@ class Levels:
         self.waiting = self._waiting_at.total()
 
     def has_to_wait(self, entry: Entry, floor: int) -> bool:
-        if self._seeds_first and floor == 0 and entry.way.depth > 0:
+        if self._seeds_first and floor == 0 and entry.way.level > 0:
             return True
         return self._budgets is not None and bool(self._budgets(entry.url))
 
     def wait(self, entry: Entry) -> None:
         entry.waits = Wait.LEVEL
-        self._waiting_at[entry.way.depth] += 1
+        self._waiting_at[entry.way.level] += 1
         self.waiting += 1
         self._store.wait(entry)
 
-    def move(self, entry: Entry, depth: int) -> None:
-        """An entry that waits was at ``depth`` before."""
-        self._waiting_at[depth] -= 1
-        self._waiting_at[entry.way.depth] += 1
+    def move(self, entry: Entry, level: int) -> None:
+        """An entry that waits was at ``level`` before."""
+        self._waiting_at[level] -= 1
+        self._waiting_at[entry.way.level] += 1
         self._store.wait(entry)
 
     def leave(self, entry: Entry) -> None:
         """An entry does not wait any more."""
         entry.waits = Wait.NOTHING
-        self._waiting_at[entry.way.depth] -= 1
+        self._waiting_at[entry.way.level] -= 1
         self.waiting -= 1
         self._store.wait(entry)
 
-    def complete(self, open_at: Callable[[int], int]) -> int | None:
-        """The depth of those who wait no longer: nobody else is open there or above.
+    def complete(self, open_up_to: Callable[[int], Iterable[tuple[int, int]]]) -> int | None:
+        """The level of those who wait no longer: nobody else is open there or above.
 
-        ``open_at`` says how many URLs are open at a depth, those that wait among them.
+        ``open_up_to`` says how many URLs are open at the levels up to one, those that wait among
+        them.
         """
         if not self.waiting:
             return None
-        first = min(depth for depth, count in self._waiting_at.items() if count)
-        if any(open_at(depth) > self._waiting_at[depth] for depth in range(first + 1)):
+        first = min(level for level, count in self._waiting_at.items() if count)
+        if any(count > self._waiting_at[level] for level, count in open_up_to(first)):
             return None
         return first
 
@@ -121,9 +122,9 @@ class Levels:
         return any(budget.steps for budget in budgets)
 
     def _is_above(self, url: str, entry: Entry) -> bool:
-        """Whether a URL is known at the depth of the entry, or above: that is settled by then."""
+        """Whether a URL is known at the level of the entry, or above: that is settled by then."""
         found = self._store.get(url)
-        return found is not None and found.way.depth <= entry.way.depth
+        return found is not None and found.way.level <= entry.way.level
 
     def _spent_by(self, group: str) -> int:
         spent = self._spent.get(group)

@@ -184,10 +184,10 @@ def full_budgets(database: sqlite3.Connection, limit: int) -> list[FullBudget]:
 def seeds(database: sqlite3.Connection, limit: int) -> tuple[int, list[Seed]]:
     """How many URLs were where the crawl began, and the first of them."""
     number: int = database.execute(
-        "SELECT count(*) FROM urls WHERE depth = 0 AND hops = 0"
+        "SELECT count(*) FROM urls WHERE level = 0 AND hops = 0"
     ).fetchone()[0]
     rows = database.execute(
-        "SELECT url, state FROM urls WHERE depth = 0 AND hops = 0 ORDER BY id LIMIT ?", (limit,)
+        "SELECT url, state FROM urls WHERE level = 0 AND hops = 0 ORDER BY id LIMIT ?", (limit,)
     )
     return number, [Seed(url, STATES[state]) for url, state in rows]
 

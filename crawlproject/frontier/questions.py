@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.frontier import overview
 from crawlproject.frontier.base import Robots, State
-from crawlproject.frontier.entry import Wait, Way
+from crawlproject.frontier.entry import Wait, Way, depth_of
 from crawlproject.frontier.near import near
 from crawlproject.frontier.reading import Node, Reader
 from crawlproject.frontier.redirects import sources_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crawlproject.records import Record
 
 _COLUMNS = (
-    "id, url, state, depth, hops, referrer, rank, host, reason, rule, verdict, attempts, due, "
+    "id, url, state, level, hops, referrer, rank, host, reason, rule, verdict, attempts, due, "
     "waits, target, blocked"
 )
 
@@ -35,7 +35,7 @@ class Known(NamedTuple):
     id: int
     url: str
     state: State
-    depth: int
+    level: int
     hops: int
     referrer: int | None
     rank: int
@@ -49,6 +49,10 @@ class Known(NamedTuple):
     waits: Wait
     target: int | None
     blocked: str | None
+
+    @property
+    def depth(self) -> int:
+        return depth_of(self.level)
 
 
 class Lead(StrEnum):
@@ -112,7 +116,7 @@ class Questions:
 
     def sources(self, known: Known) -> list[str]:
         """The URLs that redirect to this one, in the order of the chain."""
-        node = Node(known.id, known.url, Way(known.depth, known.hops))
+        node = Node(known.id, known.url, Way(known.level, known.hops))
         return list(sources_of(node, self._reader))
 
     def sites(self) -> dict[str, list[str]]:
@@ -147,13 +151,13 @@ class Questions:
 
     def ahead(self, known: Known) -> int:
         """How many URLs come before a queued one: of its host, or of all that wait as it does."""
-        place = (known.depth, known.rank)
+        place = (known.level, known.rank)
         if known.waits is Wait.LEVEL:
-            return self._count("state IN (0, 1) AND depth < ?", known.depth)
+            return self._count("state IN (0, 1) AND level < ?", known.level)
         if known.waits is Wait.BUDGET:
-            return self._count("waits = 2 AND (depth, rank) < (?, ?)", *place)
+            return self._count("waits = 2 AND (level, rank) < (?, ?)", *place)
         return self._count(
-            "state = 0 AND due IS NULL AND waits IS NULL AND host = ? AND (depth, rank) < (?, ?)",
+            "state = 0 AND due IS NULL AND waits IS NULL AND host = ? AND (level, rank) < (?, ?)",
             known.host,
             *place,
         )
@@ -179,16 +183,16 @@ class Questions:
     def _before(self, known: Known) -> tuple[Known | None, Lead]:
         if known.hops:
             source = self._one(
-                "target = ? AND depth = ? AND hops = ? ORDER BY url LIMIT 1",
+                "target = ? AND level = ? AND hops = ? ORDER BY url LIMIT 1",
                 known.id,
-                known.depth,
+                known.level,
                 known.hops - 1,
             )
             if source is not None:
                 return source, Lead.REDIRECT
         if known.referrer is not None:
             return self._one("id = ?", known.referrer), Lead.LINK
-        return None, Lead.REQUEST if known.depth else Lead.SEED
+        return None, Lead.REQUEST if known.level else Lead.SEED
 
     def _one(self, condition: str, *values: int | str) -> Known | None:
         row = self.database.execute(

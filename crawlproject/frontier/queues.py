@@ -65,22 +65,22 @@ class Queues(LinkGraph):
             self._queue(entry)
 
     def _take_way(self, entry: Entry, way: Way) -> list[tuple[int, Way]]:
-        depth = entry.way.depth
+        level = entry.way.level
         behind = super()._take_way(entry, way)
-        if way.depth < depth and self._budget is not None and self._budget.has(entry.id):
+        if way.level < level and self._budget is not None and self._budget.has(entry.id):
             self._budget.move(entry.key)
         return behind
 
-    def _advance(self, entry: Entry, depth: int) -> None:
+    def _advance(self, entry: Entry, level: int) -> None:
         if entry.waits is Wait.LEVEL:
-            self._levels.move(entry, depth)
+            self._levels.move(entry, level)
         else:
             self._queue(entry)
 
     def _release_levels(self) -> None:
         """Let those in whose level has come, the first by URL first."""
-        while (depth := self._levels.complete(self._census.open_at)) is not None:
-            for number in self._store.at_level(depth):
+        while (level := self._levels.complete(self._census.open_up_to)) is not None:
+            for number in self._store.at_level(level):
                 entry = self._store.by_id(number)
                 self._levels.leave(entry)
                 if refusal := self._levels.refusal(entry):

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.frontier.base import Facts, Skip
-from crawlproject.frontier.entry import Way
+from crawlproject.frontier.entry import BY_SITEMAP, NO_SITEMAP, Way, address_of, depth_of, is_orphan
 from crawlproject.frontier.notes import ADDED_FIELDS, SEEDS, STARTED_AT, texts_in
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.seen import fingerprint
@@ -58,6 +58,7 @@ class Reader:
     def __init__(self, database: sqlite3.Connection) -> None:
         self.database = database
         self._url_of_link = _Urls(database).__getitem__
+        (self._has_hints,) = database.execute("SELECT EXISTS (SELECT 1 FROM hints)").fetchone()
 
     def count_pages(self) -> int:
         (number,) = self.database.execute(
@@ -182,36 +183,36 @@ class Reader:
             raise sqlite3.DatabaseError(str(error)) from None
 
     def skips(self) -> Iterator[Skip]:
-        for url, reason, rule, depth, referrer in self.database.execute(
-            "SELECT u.url, u.reason, u.rule, u.depth, r.url FROM urls u "
+        for url, reason, rule, level, referrer in self.database.execute(
+            "SELECT u.url, u.reason, u.rule, u.level, r.url FROM urls u "
             "LEFT JOIN urls r ON r.id = u.referrer WHERE u.state = 4 ORDER BY u.url"
         ):
-            yield Skip(url, reason, depth, referrer, rule)
+            yield Skip(url, reason, depth_of(level), referrer and address_of(referrer), rule)
 
     def has_fetched_a_seed(self) -> bool:
-        row = self.database.execute("SELECT 1 FROM urls WHERE depth = 0 AND state = 2 LIMIT 1")
+        row = self.database.execute("SELECT 1 FROM urls WHERE level = 0 AND state = 2 LIMIT 1")
         return row.fetchone() is not None
 
     def facts(self, url: str) -> Facts | None:
         """The final depth, referrer and redirects of a URL."""
         row = self.database.execute(
-            "SELECT id, depth, hops, referrer, target IS NULL OR state = 3 FROM urls "
+            "SELECT id, level, hops, referrer, target IS NULL OR state = 3 FROM urls "
             "WHERE fingerprint = ? AND url = ?",
             (fingerprint(url), url),
         ).fetchone()
         if row is None:
             return None
-        number, depth, hops, referrer, is_page = row
-        sources = sources_of(Node(number, url, Way(depth, hops)), self)
-        return Facts(
-            depth, None if referrer is None else self.url_of(referrer), sources, bool(is_page)
-        )
+        number, level, hops, referrer, is_page = row
+        sources = sources_of(Node(number, url, Way(level, hops)), self)
+        return Facts(depth_of(level), self._referrer(referrer), sources, bool(is_page))
 
     def depths(self) -> dict[int, int]:
         """How many pages are at which depth."""
         rows = self.database.execute(
-            "SELECT depth, count(*) FROM urls WHERE (state = 3 OR (state = 2 AND target IS NULL) "
-            "OR (state = 4 AND id IN (SELECT id FROM pages))) GROUP BY depth ORDER BY depth"
+            f"SELECT level % {BY_SITEMAP}, count(*) FROM urls "  # noqa: S608
+            "WHERE (state = 3 OR (state = 2 AND target IS NULL) "
+            f"OR (state = 4 AND id IN (SELECT id FROM pages))) AND {NO_SITEMAP} "
+            "GROUP BY 1 ORDER BY 1"
         )
         return dict(rows)
 
@@ -224,17 +225,17 @@ class Reader:
     def sources(self, node: Node) -> list[Node]:
         """The URLs that redirect to this one."""
         return [
-            Node(number, url, Way(depth, hops, referrer or ""))
-            for number, url, depth, hops, referrer in self.database.execute(
-                "SELECT u.id, u.url, u.depth, u.hops, r.url FROM urls u "
+            Node(number, url, Way(level, hops, referrer or ""))
+            for number, url, level, hops, referrer in self.database.execute(
+                "SELECT u.id, u.url, u.level, u.hops, r.url FROM urls u "
                 "LEFT JOIN urls r ON r.id = u.referrer WHERE u.target = ?",
                 (node.id,),
             )
         ]
 
     def _page(self, number: int, with_links: bool, has_redirects: bool) -> Record:
-        url, depth, hops, referrer, text, links = self.database.execute(
-            "SELECT u.url, u.depth, u.hops, u.referrer, p.record, p.links "
+        url, level, hops, referrer, text, links = self.database.execute(
+            "SELECT u.url, u.level, u.hops, u.referrer, p.record, p.links "
             "FROM pages p JOIN urls u USING (id) WHERE p.id = ?",
             (number,),
         ).fetchone()
@@ -245,12 +246,26 @@ class Reader:
             inline = record.pop("links", None)
             packed = 0 if links is None else len(links) // _LINK_BYTES
             record["outlinks"] = packed if inline is None else len(inline)
-        record["depth"] = depth
-        record["referrer"] = None if referrer is None else self.url_of(referrer)
+        record["depth"] = depth_of(level)
+        record["orphan"] = is_orphan(level)
+        record["referrer"] = self._referrer(referrer)
+        record["sitemap"] = self.hint(number) if self._has_hints else {}
         record["redirected_from"] = []
         if has_redirects:
-            record["redirected_from"] += sources_of(Node(number, url, Way(depth, hops)), self)
+            record["redirected_from"] += sources_of(Node(number, url, Way(level, hops)), self)
         return record
+
+    def hint(self, number: int) -> Record:
+        """What a sitemap says of a URL; of several, the first by URL. Nothing: none names it."""
+        row = self.database.execute(
+            "SELECT s.url, h.hint FROM hints h JOIN urls s ON s.id = h.sitemap WHERE h.id = ? "
+            "ORDER BY s.url LIMIT 1",
+            (number,),
+        ).fetchone()
+        return {} if row is None else {"url": address_of(row[0]), **_record(row[1])}
+
+    def _referrer(self, number: int | None) -> str | None:
+        return None if number is None else address_of(self.url_of(number))
 
     def _item(self, number: int) -> tuple[str, Record]:
         kind, text = self.database.execute(
@@ -259,11 +274,11 @@ class Reader:
         return kind, _record(text)
 
     def place_of(self, number: int) -> tuple[int, str]:
-        """By what URLs are sorted breadth first: depth, and of one depth the URL."""
-        (depth,) = self.database.execute(
-            "SELECT depth FROM urls WHERE id = ?", (number,)
+        """By what URLs are sorted breadth first: level, and of one level the URL."""
+        (level,) = self.database.execute(
+            "SELECT level FROM urls WHERE id = ?", (number,)
         ).fetchone()
-        return depth, self.url_of(number)
+        return level, self.url_of(number)
 
 
 class _Urls(dict[int, str]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlproject.frontier.base import SPENDING
-from crawlproject.frontier.entry import Wait
+from crawlproject.frontier.entry import AGAIN, NO_SITEMAP, Wait
 from crawlproject.frontier.hosts import Host
 from crawlproject.frontier.rows import STATES
 
@@ -66,17 +66,17 @@ def requeue(database: sqlite3.Connection, *, ordered: bool, hosts_by: str, now: 
 
 
 def count(database: sqlite3.Connection, census: Census) -> None:
-    for state, reason, depth, number in database.execute(
-        "SELECT state, reason, depth, count(*) FROM urls GROUP BY state, reason, depth"
+    for state, reason, level, number in database.execute(
+        "SELECT state, reason, level, count(*) FROM urls GROUP BY state, reason, level"
     ):
-        census.add(STATES[state], reason, depth, number)
+        census.add(STATES[state], reason, level, number)
 
 
 def within(database: sqlite3.Connection) -> int:
     """How many pages of a budget are spent."""
     number: int = database.execute(
-        "SELECT count(*) FROM urls WHERE state = 3 OR (state = 2 AND target IS NULL) "
-        "OR (state = 4 AND reason IN (?, ?))",
+        "SELECT count(*) FROM urls WHERE (state = 3 OR (state = 2 AND target IS NULL) "  # noqa: S608
+        f"OR (state = 4 AND reason IN (?, ?))) AND {NO_SITEMAP}",
         SPENDING,
     ).fetchone()[0]
     return number
@@ -92,15 +92,17 @@ def beyond(database: sqlite3.Connection) -> int:
 def answers(database: sqlite3.Connection) -> list[tuple[int, Key]]:
     """The answers that wait: their numbers, and the keys of their URLs."""
     rows = database.execute(
-        "SELECT answers.id, depth, rank, urls.id FROM answers JOIN urls ON urls.id = answers.url"
+        "SELECT answers.id, iif(again IS NULL, level, ?), rank, urls.id "
+        "FROM answers JOIN urls ON urls.id = answers.url",
+        (AGAIN,),
     )
-    return [(number, (depth, rank, url)) for number, depth, rank, url in rows]
+    return [(number, (level, rank, url)) for number, level, rank, url in rows]
 
 
 def waiting_at(database: sqlite3.Connection) -> dict[int, int]:
-    """How many wait for their level, by depth."""
+    """How many wait for their level, by level."""
     rows = database.execute(
-        "SELECT depth, count(*) FROM urls WHERE waits = ? GROUP BY depth", (int(Wait.LEVEL),)
+        "SELECT level, count(*) FROM urls WHERE waits = ? GROUP BY level", (int(Wait.LEVEL),)
     )
     return dict(rows.fetchall())
 

@@ -16,11 +16,11 @@ CODES = {state: code for code, state in enumerate(STATES)}
 _WAITS: dict[int | None, Wait] = {None: Wait.NOTHING, **{int(wait): wait for wait in Wait}}
 
 # What every entry has, and what most have not.
-_PLAIN = ("state", "host", "depth", "hops", "referrer", "rank")
+_PLAIN = ("state", "host", "level", "hops", "referrer", "rank")
 _OF_SKIPPED = ("reason", "rule")
 _RARE = (
     *(*_OF_SKIPPED, "fetch_url", "verdict", "attempts", "bounces"),
-    *("due", "waits", "target", "fewest_hops", "blocked", "request"),
+    *("due", "waits", "target", "fewest_hops", "blocked", "again", "request"),
 )
 _NOTHING_RARE = (None,) * len(_RARE)
 _NOTHING_ELSE = _NOTHING_RARE[len(_OF_SKIPPED) :]
@@ -78,8 +78,8 @@ def update(database: sqlite3.Connection, entries: Iterable[Entry]) -> None:
 
 def _plain(entry: Entry) -> tuple[Any, ...]:
     assert entry.state is not None
-    depth, hops, _, referrer = entry.way
-    return CODES[entry.state], entry.host or None, depth, hops, referrer or None, entry.rank
+    level, hops, _, referrer = entry.way
+    return CODES[entry.state], entry.host or None, level, hops, referrer or None, entry.rank
 
 
 def _rare(entry: Entry) -> tuple[Any, ...]:
@@ -95,6 +95,7 @@ def _rare(entry: Entry) -> tuple[Any, ...]:
         entry.target,
         entry.fewest_hops or None,
         entry.blocked,
+        None if entry.again is None else CODES[entry.again],
         entry.request,
     )
 
@@ -107,14 +108,14 @@ def state_of(code: int) -> State:
 
 
 def entry_from(row: tuple[Any, ...]) -> Entry:
-    number, url, referrer_url, state, host, depth, hops, referrer, rank, *rare = row
+    number, url, referrer_url, state, host, level, hops, referrer, rank, *rare = row
     reason, rule, fetch_url, verdict, attempts, bounces, due, waits, target, *rest = rare
-    fewest_hops, blocked, request = rest
+    fewest_hops, blocked, again, request = rest
     # By position: thousands a second are made, and names would take half of the time.
     return Entry(
         number,
         url,
-        Way(depth, hops, referrer_url or "", referrer or 0),
+        Way(level, hops, referrer_url or "", referrer or 0),
         rank,
         state_of(state),
         reason,
@@ -130,4 +131,5 @@ def entry_from(row: tuple[Any, ...]) -> Entry:
         target,
         fewest_hops or 0,
         blocked,
+        None if again is None else state_of(again),
     )

@@ -22,7 +22,7 @@ from crawlproject.frontier.base import (
     Lease,
     State,
 )
-from crawlproject.frontier.entry import Entry, Way
+from crawlproject.frontier.entry import Entry, Way, depth_of
 from crawlproject.frontier.guard import guarded
 from crawlproject.frontier.hosts import HostGate
 from crawlproject.frontier.judging import Judging
@@ -182,7 +182,7 @@ class SqliteFrontier(Turns, Judging):
             url=entry.url,
             fetch_url=entry.fetch_url or entry.url,
             host=host.name,
-            depth=entry.way.depth,
+            depth=depth_of(entry.way.level),
             hops=entry.way.hops,
             referrer=entry.way.referrer or None,
             redirected_from=sources_of(entry, self._store),
@@ -325,7 +325,7 @@ class SqliteFrontier(Turns, Judging):
             return None
         is_page = entry.target is None or entry.state is State.FAILED
         sources = sources_of(entry, self._store)
-        return Facts(entry.way.depth, entry.way.referrer or None, sources, is_page)
+        return Facts(depth_of(entry.way.level), entry.way.referrer or None, sources, is_page)
 
     def read(self) -> Reader:
         """What is known, page by page."""

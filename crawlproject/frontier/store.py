@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from crawlproject.frontier import restore
 from crawlproject.frontier.base import Robots, State
 from crawlproject.frontier.entries import Entries
-from crawlproject.frontier.entry import Wait
+from crawlproject.frontier.entry import AGAIN, Wait
 from crawlproject.frontier.harvest import Harvest
+from crawlproject.frontier.hosts import BEFORE_ALL
 from crawlproject.frontier.notes import ADDED_FIELDS
 from crawlproject.frontier.rows import SELECT, entry_from, insert, update
 from crawlproject.frontier.seen import Seen
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Lease
     from crawlproject.frontier.census import Census
     from crawlproject.frontier.entry import Entry
-    from crawlproject.frontier.hosts import Host, Key
+    from crawlproject.frontier.hosts import Host, Key, Lane
     from crawlproject.records import Record
 
 # Entries that are changed but not flushed, and characters of pages and items.
@@ -78,40 +79,49 @@ class Store(Entries):
         return self._ids("state = 0 AND due IS NULL AND waits IS NULL AND host IS NULL")
 
     def let_in(self) -> list[int]:
-        return self._ids("waits IS NULL AND state = 0 ORDER BY depth, rank")
+        return self._ids("waits IS NULL AND state = 0 ORDER BY level, rank")
 
-    def at_level(self, depth: int) -> list[int]:
-        return self._ids("waits = ? AND depth = ? ORDER BY url", int(Wait.LEVEL), depth)
+    def at_level(self, level: int) -> list[int]:
+        return self._ids("waits = ? AND level = ? ORDER BY url", int(Wait.LEVEL), level)
 
     def first_beyond(self, most: int) -> list[int]:
         return self._ids(
-            "waits = ? AND state = 0 AND due IS NULL ORDER BY depth, rank LIMIT ?",
+            "waits = ? AND state = 0 AND due IS NULL ORDER BY level, rank LIMIT ?",
             int(Wait.BUDGET),
             most,
         )
 
     def found_by_links(self) -> list[int]:
-        return self._ids("state = 0 AND depth > 0 AND request IS NULL")
+        return self._ids("state = 0 AND level > 0 AND request IS NULL")
 
     def skipped_for(self, reason: str) -> list[int]:
         return self._ids("state = 4 AND reason = ?", reason)
 
     def skipped_but_for(self, reasons: Sequence[str]) -> list[int]:
         places = ", ".join("?" * len(reasons))
-        return self._ids(f"state = 4 AND reason NOT IN ({places}) ORDER BY depth, url", *reasons)
+        return self._ids(f"state = 4 AND reason NOT IN ({places}) ORDER BY level, url", *reasons)
 
     def not_had(self, reason: str, *, failed: bool) -> list[int]:
         skipped = "state = 4 AND reason = ?"
         condition = f"(state = 3 AND target IS NULL) OR ({skipped})" if failed else skipped
         return self._ids(condition, reason)
 
-    def queue(self, host: Host, size: int) -> list[Key]:
-        """The next keys of a host's queue behind its horizon."""
+    def queue(self, host: Host, lane: Lane, size: int) -> list[Key]:
+        """The next keys of a host's lane behind its horizon."""
         self.flush()
+        level, rank, number = lane.horizon or BEFORE_ALL
+        if lane is host.again:
+            return self.database.execute(
+                f"SELECT {AGAIN}, rank, id FROM urls WHERE again IS NOT NULL AND state = 0 "  # noqa: S608
+                "AND due IS NULL AND waits IS NULL AND host = ? AND (rank, id) > (?, ?) "
+                "ORDER BY rank, id LIMIT ?",
+                (host.id, rank, number, size),
+            ).fetchall()
         return self.database.execute(
-            "SELECT depth, rank, id FROM urls WHERE state = 0 AND due IS NULL AND waits IS NULL "
-            "AND host = ? AND (depth, rank, id) > (?, ?, ?) ORDER BY depth, rank, id LIMIT ?",
-            (host.id, *(host.horizon or (-1, 0, 0)), size),
+            "SELECT level, rank, id FROM urls WHERE state = 0 AND due IS NULL AND waits IS NULL "
+            "AND again IS NULL AND host = ? AND (level, rank, id) > (?, ?, ?) "
+            "ORDER BY level, rank, id LIMIT ?",
+            (host.id, level, rank, number, size),
         ).fetchall()
 
     # --- hosts, pages, links

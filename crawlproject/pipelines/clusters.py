@@ -1,6 +1,6 @@
 """Which pages of a crawl are duplicates of which.
 
-Pages are looked at breadth first: by depth, and of one depth by URL. A page with the body of an
+Pages are looked at breadth first: by level, and of one level by URL. A page with the body of an
 earlier one is its *duplicate*. Of the others, a page whose main text is as similar to that of an
 earlier one as the threshold asks is its *near-duplicate*; of several, of the most similar one.
 Whatever is a near-duplicate has none itself: all pages of a cluster are near-duplicates of its
@@ -61,7 +61,7 @@ def _exact(database: sqlite3.Connection) -> Iterator[Mark]:
     rows = database.execute(
         "SELECT c.hash, c.id FROM contents c JOIN urls u USING (id) JOIN pages p USING (id) "  # noqa: S608
         "WHERE c.hash IN (SELECT hash FROM contents GROUP BY hash HAVING count(*) > 1) "
-        f"AND {IS_PAGE} ORDER BY c.hash, u.depth, u.url"
+        f"AND {IS_PAGE} ORDER BY c.hash, u.level, u.url"
     )
     for _, same in groupby(rows, key=itemgetter(0)):
         first, *others = (page for _, page in same)
@@ -122,7 +122,7 @@ class _Near:
     def _breadth_first(self, pages: NDArray[np.int64]) -> Iterator[int]:
         query = (
             f"SELECT u.id FROM urls u JOIN pages p USING (id) WHERE {IS_PAGE} "  # noqa: S608
-            "AND u.id {} ORDER BY u.depth, u.url"
+            "AND u.id {} ORDER BY u.level, u.url"
         )
         if len(pages) <= _FEW:
             among = "IN (SELECT value FROM json_each(?))"

@@ -97,7 +97,7 @@ async def test_items_and_added_fields_of_earlier_runs_are_kept_too(
     assert sorted(page["rating"] for page in document["pages"]) == list(range(9))
     assert {item["name"] for item in document["items"]} == {"", *"12345678"}
     header, *rows = (tmp_path / "p.csv").read_text().splitlines()
-    assert header.endswith(",rendered,name,price,rating")
+    assert header.endswith(",orphan,sitemap,name,price,rating")
     assert len(rows) == 18
 
 

@@ -39,15 +39,17 @@ def test_the_table_to_the_byte() -> None:
             noindex=True,
             headings=[{"level": 2, "text": "Two"}, {"level": 1, "text": "One"}],
             word_count=3,
+            sitemap={"url": "https://a/sitemap.xml", "priority": 0.5},
         ),
     ]
     assert exported(pages).decode() == (
         "url,status_code,bytes,fetch_ms,outlinks,depth,error,content_type,title,referrer,"
         "redirected_from,noindex,canonical,last_modified,fetched_at,nofollow,description,language,"
-        "h1,word_count,content_hash,duplicate_of,near_duplicate_of,similarity,rendered\r\n"
+        "h1,word_count,content_hash,duplicate_of,near_duplicate_of,similarity,rendered,"
+        "orphan,sitemap\r\n"
         'https://a/,200,7,12,2,0,,,"Say ""hi"", all",,https://x/ https://y/,true,,,,false,,,'
-        "One,3,,,,,false\r\n"
-        "https://b/,,,,0,2,timeout,,,,,false,,,,false,,,,,,,,,false\r\n"
+        "One,3,,,,,false,false,https://a/sitemap.xml\r\n"
+        "https://b/,,,,0,2,timeout,,,,,false,,,,false,,,,,,,,,false,false,\r\n"
     )
 
 

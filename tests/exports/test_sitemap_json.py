@@ -43,6 +43,8 @@ FULL = Page(
     duplicate_of="https://a.example/d",
     near_duplicate_of="https://a.example/n",
     similarity=0.95,
+    orphan=True,
+    sitemap={"url": "https://a.example/sitemap.xml", "lastmod": "2025-06-01"},
 )
 
 

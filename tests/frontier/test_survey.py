@@ -14,7 +14,7 @@ def gate(**limits: float) -> HostGate[Key]:
     return HostGate(
         lambda name: HostLimits(delay=limits.get(name, 0.0)),
         resolve=lambda key: key,
-        refill=lambda host, size: [],
+        refill=lambda host, lane, size: [],
         changed=lambda host: None,
     )
 
@@ -61,5 +61,5 @@ def test_a_host_is_held_if_it_waits_for_longer_than_its_delay(until: float, held
 def test_what_is_queued_elsewhere_counts() -> None:
     hosts = gate()
     host = hosts.host("a")
-    host.horizon = KEY
+    host.new.horizon = KEY
     assert hosts.survey(NOW).ready == 1

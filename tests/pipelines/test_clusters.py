@@ -51,7 +51,7 @@ def crawl(rows: list[Row]) -> sqlite3.Connection:
     database = connect_to_memory()
     for number, row in enumerate(rows, 1):
         database.execute(
-            "INSERT INTO urls (id, fingerprint, url, state, depth, hops, rank, target) "
+            "INSERT INTO urls (id, fingerprint, url, state, level, hops, rank, target) "
             "VALUES (?, 0, ?, ?, ?, 0, 0, ?)",
             (number, row.url, row.state, row.depth, row.target),
         )

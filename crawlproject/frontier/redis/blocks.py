@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
+from crawlproject.frontier.base import State
 from crawlproject.frontier.entry import Entry, Wait, Way
 from crawlproject.frontier.redis.keys import VERSION
 from crawlproject.frontier.rows import CODES, STATES
@@ -23,9 +24,9 @@ SIZE = 64
 # A block is never larger: 64 URLs of 64 KB.
 _MOST_BYTES = 16 * 1024 * 1024
 
-# url, state, depth, hops, referrer, rank - id, and what is rare; zeros at the end are left out.
+# url, state, level, hops, referrer, rank - id, and what is rare; zeros at the end are left out.
 Row = list[Any]
-_WIDTH = 14
+_WIDTH = 15
 _TYPES: tuple[tuple[type, ...], ...] = (
     (str,),
     *((int,),) * 5,
@@ -34,8 +35,11 @@ _TYPES: tuple[tuple[type, ...], ...] = (
     (int, type(None)),
     (int,),
     *((str, type(None)),) * 3,
+    (int,),
 )
-_DEFAULTS: tuple[Any, ...] = ("", 0, 0, 0, 0, 0, None, None, 0, None, 0, None, None, None)
+# What a URL may have been that is visited again; 0: it is not.
+_AGAIN = (0, CODES[State.DONE], CODES[State.FAILED])
+_DEFAULTS: tuple[Any, ...] = ("", 0, 0, 0, 0, 0, None, None, 0, None, 0, None, None, None, 0)
 
 
 class _Compressor(threading.local):
@@ -53,12 +57,12 @@ class Malformed(ValueError):
 
 
 def row_of(entry: Entry) -> Row:
-    depth, hops, _, referrer = entry.way
+    level, hops, _, referrer = entry.way
     assert entry.state is not None
     row: Row = [
         entry.url,
         CODES[entry.state],
-        depth,
+        level,
         hops,
         referrer,
         entry.rank - entry.id,
@@ -70,6 +74,7 @@ def row_of(entry: Entry) -> Row:
         entry.blocked,
         entry.verdict,
         entry.request,
+        0 if entry.again is None else CODES[entry.again],
     ]
     while row[-1] in (None, 0):
         row.pop()
@@ -78,12 +83,12 @@ def row_of(entry: Entry) -> Row:
 
 def entry_from(number: int, row: Row, url_of: Callable[[int], str]) -> Entry:
     """An entry by its row; ``url_of`` says the URL of a referrer."""
-    url, state, depth, hops, referrer, rank, reason, rule, waits, target, *rest = full(row)
-    fewest_hops, blocked, verdict, request = rest
+    url, state, level, hops, referrer, rank, reason, rule, waits, target, *rest = full(row)
+    fewest_hops, blocked, verdict, request, again = rest
     entry = Entry(
         number,
         url,
-        Way(depth, hops, url_of(referrer) if referrer else "", referrer),
+        Way(level, hops, url_of(referrer) if referrer else "", referrer),
         rank + number,
         STATES[state],
         reason,
@@ -91,6 +96,7 @@ def entry_from(number: int, row: Row, url_of: Callable[[int], str]) -> Entry:
     )
     entry.waits, entry.target, entry.fewest_hops = Wait(waits), target, fewest_hops
     entry.blocked, entry.verdict, entry.request = blocked, verdict, request
+    entry.again = STATES[again] if again else None
     return entry
 
 
@@ -134,4 +140,5 @@ def _is_row(row: Any) -> bool:
         and all(value is None or value >= 0 for value in row[1:5] if type(value) is int)
         and (len(row) < 2 or row[1] < len(STATES))
         and (len(row) < 9 or row[8] in (0, 1, 2))
+        and (len(row) < 15 or row[14] in _AGAIN)
     )

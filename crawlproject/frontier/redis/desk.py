@@ -10,7 +10,7 @@ from collections import Counter
 from math import ceil
 from typing import TYPE_CHECKING
 
-from crawlproject.frontier.hosts import HostGate
+from crawlproject.frontier.hosts import BEFORE_ALL, HostGate
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.session import HostReport, Report
 from crawlproject.frontier.redis.wire import learned_text
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from crawlproject.frontier.base import Robots
-    from crawlproject.frontier.hosts import Host, HostLimits, Key
+    from crawlproject.frontier.hosts import Host, HostLimits, Key, Lane
     from crawlproject.frontier.redis.session import Grant, Reply
     from crawlproject.frontier.redis.wire import Item
 
@@ -213,7 +213,7 @@ class Desk:
         for number, item in grant.items.items():
             if number in known:
                 continue
-            key = item.depth, item.rank, number
+            key = item.level, item.rank, number
             self._items[number] = key, grant.host, item
             self._queued[grant.host] += 1
             self.gate.push(host, key)
@@ -311,10 +311,11 @@ class Desk:
         self._queued[host] -= 1
         return number, item
 
-    def _refill(self, host: Host, size: int) -> list[Key]:
-        horizon = host.horizon or (-1, 0, 0)
+    def _refill(self, host: Host, lane: Lane, size: int) -> list[Key]:
+        horizon = lane.horizon or BEFORE_ALL
         keys = [key for key, name, _ in self._items.values() if name == host.name]
-        return sorted(key for key in keys if key > horizon)[:size]
+        mine = [key for key in keys if host.lane(key) is lane and key > horizon]
+        return sorted(mine)[:size]
 
     def _changed(self, host: Host) -> None:
         self._dirty[host.name] = host

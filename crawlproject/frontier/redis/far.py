@@ -46,11 +46,11 @@ class FarQuestions(Questions):
 
     def ahead(self, known: Known) -> int:
         if known.waits is Wait.LEVEL:
-            return self._nearer(known.depth)
+            return self._nearer(known.level)
         key = "beyond" if known.waits is Wait.BUDGET else f"q:{self._host_name(known)}"
         return self._scripts.ask("ZRANK", key, known.id) or 0
 
-    def _nearer(self, depth: int) -> int:
+    def _nearer(self, level: int) -> int:
         """How many are not done that are nearer to the seeds: all but those who wait as it does,
         or for a later level.
         """
@@ -58,8 +58,8 @@ class FarQuestions(Questions):
         counts = counts_from(census or b"", 0)
         waiting = sum(
             int(count)
-            for level, count in levels.items()
-            if level.isdigit() and count.isdigit() and int(level) >= depth
+            for one, count in levels.items()
+            if one.isdigit() and count.isdigit() and int(one) >= level
         )
         return max(0, counts.queued + counts.leased - waiting)
 

@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 from crawlproject.frontier import answers, clock
 from crawlproject.frontier.base import LASTING, Lease
 from crawlproject.frontier.database import connect_to_memory
+from crawlproject.frontier.entry import depth_of
 from crawlproject.frontier.guard import guarded
 from crawlproject.frontier.notes import texts_in
 from crawlproject.frontier.reading import Reader
@@ -294,7 +295,7 @@ class RedisFrontier(Turns):
             url=item.url,
             fetch_url=item.fetch_url or item.url,
             host=host.name,
-            depth=item.depth,
+            depth=depth_of(item.level),
             hops=item.hops,
             referrer=item.referrer,
             redirected_from=item.redirected_from,

@@ -33,7 +33,7 @@ blocks, buckets and pages are in turn. What has neither host nor number is in th
 | ``contents:<n>`` | hash | by id, 256 a key: what pages are compared by |
 | ``things``, ``starts`` | list, hash | items that are no pages; those that belong to no URL |
 | ``answers``, ``answered`` | hash | answers that wait for their turn, and of which id each is |
-| ``levels:<depth>``, ``levels`` | set, hash | ids that wait for their level; how many, by depth |
+| ``levels:<n>``, ``levels`` | set, hash | ids that wait for their level; how many, by level |
 | ``beyond`` | sorted set | ids that wait for a larger page budget |
 | ``budgets`` | hash | groups of URLs with a budget, and how much of it is spent |
 | ``sources`` | hash | which ids redirect to an id |
@@ -45,8 +45,10 @@ import zlib
 
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
+from crawlproject.frontier.entry import BY_SITEMAP, depth_of
+
 # What the values in these keys look like. Other versions are refused, not guessed at.
-VERSION = 1
+VERSION = 2
 
 # Ids in one hash of pages.
 PAGES_A_KEY = 256
@@ -88,9 +90,10 @@ def shard_of(key: str, shards: int) -> int:
     return shard_of_host(rest, shards) if kind in _OF_HOSTS else 0
 
 
-def score_of(depth: int, rank: int) -> int:
+def score_of(level: int, rank: int) -> int:
     """The place in a queue as a number that a sorted set holds exactly (below 2 ** 53)."""
-    return (min(depth, 8191) << 40) + min(rank, (1 << 40) - 1)
+    steps = min(depth_of(level), 4095) + (4096 if level >= BY_SITEMAP else 0)
+    return (steps << 40) + min(rank, (1 << 40) - 1)
 
 
 def paged(name: str, number: int) -> str:

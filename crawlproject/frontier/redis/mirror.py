@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _HASH_BYTES = 32
 # Hashes, or members of a list, that are read at once.
 _AT_ONCE = 16
-INSERT_URL = f"INSERT OR REPLACE INTO urls VALUES ({', '.join('?' * 21)})"  # noqa: S608
+INSERT_URL = f"INSERT OR REPLACE INTO urls VALUES ({', '.join('?' * 22)})"  # noqa: S608
 # What is larger was not written by us.
 _LARGEST = 1e15
 
@@ -232,15 +232,15 @@ class Mirror:
         self, number: int, row: Row, is_leased: bool, due: bytes | None, learned: bytes | None
     ) -> tuple[Any, ...]:
         again = None if learned is None else self._tried(learned)
-        url, state, depth, hops, referrer, rank, reason, rule, *rest = full(row)
-        waits, target, fewest_hops, blocked, verdict, request = rest
+        url, state, level, hops, referrer, rank, reason, rule, *rest = full(row)
+        waits, target, fewest_hops, blocked, verdict, request, was = rest
         return (
             number,
             fingerprint(url),
             url,
             1 if is_leased and state == 0 else state,
             self._hosts.get(self._host_of(url)),
-            depth,
+            level,
             hops,
             referrer or None,
             rank + number,
@@ -255,6 +255,7 @@ class Mirror:
             target,
             fewest_hops or None,
             blocked,
+            was or None,
             request,
         )
 

@@ -86,7 +86,7 @@ class Offers:
         delay = max(limits.delay, min(limits.start_delay, limits.max_throttle))
         item = [
             entry.url,
-            way.depth,
+            way.level,
             entry.rank,
             way.hops,
             way.referrer or None,
@@ -98,7 +98,7 @@ class Offers:
             "1" if is_new else "0",
             str(number),
             host,
-            str(score_of(way.depth, entry.rank)),
+            str(score_of(way.level, entry.rank)),
             to_text(item),
             str(delay),
             str(1 if delay > 0 else limits.concurrency),

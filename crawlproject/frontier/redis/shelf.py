@@ -56,8 +56,8 @@ class Shelf:
         row = self.row(number)
         if row is None or not (waits := full(row)[8]):
             return Wait.NOTHING, 0
-        _, _, depth, _, _, rank, *_ = full(row)
-        return Wait(waits), depth if waits == Wait.LEVEL else score_of(depth, rank + number)
+        _, _, level, _, _, rank, *_ = full(row)
+        return Wait(waits), level if waits == Wait.LEVEL else score_of(level, rank + number)
 
     def is_offered(self, number: int) -> bool:
         """Whether an entry, as it is written, may be taken by a worker."""

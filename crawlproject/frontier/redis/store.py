@@ -182,8 +182,8 @@ class RedisStore(Entries):
                     if message.kind == "answer":
                         yield message.body[0]
 
-    def at_level(self, depth: int) -> list[int]:
-        ids = list(self._waiting.at(depth))
+    def at_level(self, level: int) -> list[int]:
+        ids = list(self._waiting.at(level))
         self._shelf.load(ids)
         return sorted(ids, key=lambda number: self.by_id(number).url)
 

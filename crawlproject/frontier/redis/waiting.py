@@ -1,6 +1,6 @@
 """Entries that wait, for their level or for the budget: where they are, and where they go.
 
-What waits for its level is in a set for each depth; what is beyond the budget, in one sorted set.
+What waits for its level is in a set for each; what is beyond the budget, in one sorted set.
 Changes wait in the batch: until it is written, they are known here only.
 """
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from crawlproject.frontier.redis.batch import Batch
     from crawlproject.frontier.redis.scripts import Scripts
 
-    # Which of the two, and the depth or the score there.
+    # Which of the two, and the level or the score there.
     Place = tuple[Wait, int]
 
 
 class Waiting:
     def __init__(self, scripts: Scripts, at_levels: dict[int, int]) -> None:
-        """``at_levels``: how many wait at each depth."""
+        """``at_levels``: how many wait at each."""
         self._scripts = scripts
         self._at_levels = at_levels
-        # Ids by depth, as far as they were asked for.
+        # Ids by level, as far as they were asked for.
         self._levels: dict[int, set[int]] = {}
         # Since the last batch was written: where entries are, and who is beyond the budget.
         self._places: dict[int, Place] = {}
@@ -34,15 +34,15 @@ class Waiting:
         self._went: set[int] = set()
 
     def at_levels(self) -> dict[int, int]:
-        return {depth: count for depth, count in self._at_levels.items() if count}
+        return {level: count for level, count in self._at_levels.items() if count}
 
-    def at(self, depth: int) -> set[int]:
+    def at(self, level: int) -> set[int]:
         """The ids of who waits at a level."""
-        if depth not in self._levels:
-            has_some = self._at_levels.get(depth, 0) > 0
-            members = self._scripts.ask("SMEMBERS", f"levels:{depth}") if has_some else ()
-            self._levels[depth] = {int(number) for number in members}
-        return self._levels[depth]
+        if level not in self._levels:
+            has_some = self._at_levels.get(level, 0) > 0
+            members = self._scripts.ask("SMEMBERS", f"levels:{level}") if has_some else ()
+            self._levels[level] = {int(number) for number in members}
+        return self._levels[level]
 
     def beyond(self) -> int:
         """How many were beyond the budget when the last batch was written."""
@@ -62,8 +62,8 @@ class Waiting:
 
     def put(self, entry: Entry, before: Place, batch: Batch) -> bool:
         """Put an entry, which was at a place, where it waits now: whether that is another one."""
-        waits, depth = entry.waits, entry.way.depth
-        key = depth if waits is Wait.LEVEL else score_of(depth, entry.rank)
+        waits, level = entry.waits, entry.way.level
+        key = level if waits is Wait.LEVEL else score_of(level, entry.rank)
         after = (waits, 0 if waits is Wait.NOTHING else key)
         self._places[entry.id] = after
         if before == after:
@@ -79,19 +79,19 @@ class Waiting:
         return True
 
     def _leave(self, number: int, place: Place, batch: Batch) -> None:
-        waits, depth = place
+        waits, level = place
         if waits is Wait.LEVEL:
-            self.at(depth).discard(number)
-            batch.call("SREM", f"levels:{depth}", number)
-            self._count(depth, -1, batch)
+            self.at(level).discard(number)
+            batch.call("SREM", f"levels:{level}", number)
+            self._count(level, -1, batch)
         elif waits is Wait.BUDGET:
             self._came.pop(number, None)
             self._went.add(number)
             batch.call("ZREM", "beyond", number)
 
-    def _count(self, depth: int, change: int, batch: Batch) -> None:
-        self._at_levels[depth] = self._at_levels.get(depth, 0) + change
-        batch.call("HSET", "levels", depth, self._at_levels[depth])
+    def _count(self, level: int, change: int, batch: Batch) -> None:
+        self._at_levels[level] = self._at_levels.get(level, 0) + change
+        batch.call("HSET", "levels", level, self._at_levels[level])
 
     def is_written(self) -> None:
         """Redis has what the batch had."""

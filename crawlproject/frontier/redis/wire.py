@@ -22,7 +22,7 @@ class Item(NamedTuple):
     """A URL that was given to this worker."""
 
     url: str
-    depth: int
+    level: int
     rank: int
     hops: int
     referrer: str | None
@@ -53,7 +53,7 @@ def counts_from(census: bytes, leased: int) -> Counts:
 
 
 def census_from(census: bytes, leased: int) -> tuple[Counts, int]:
-    """The same, and the smallest depth at which a URL is open."""
+    """The same, and the first level at which a URL is open."""
     counted = Census()
     try:
         counted.restore(json.loads(census or b"{}"))
@@ -80,8 +80,8 @@ def item_from(item: bytes, learned: bytes) -> Item:
         or not all(type(value) is str for value in values[5])
     ):
         raise Malformed("no item")
-    url, depth, rank, hops, referrer, sources, verdict, request = values
-    given = Item(url, depth, rank, hops, referrer, tuple(sources), verdict, request)
+    url, level, rank, hops, referrer, sources, verdict, request = values
+    given = Item(url, level, rank, hops, referrer, tuple(sources), verdict, request)
     if not learned:
         return given
     again = from_text(learned.decode())
