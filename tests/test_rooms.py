@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "crawlproject"
 
 # What every room may use, then the rooms in the order of a URL's way, then who looks on.
-COMMON = ("dispatch", "errors", "extras", "failures", "items", "records")
+COMMON = ("dispatch", "errors", "extras", "failures", "items", "moments", "records")
 ROOMS = (
     "urls",
     "scope",
@@ -78,7 +78,11 @@ PURE = (
     "scope/traps.py",
     "scope/dates.py",
     "scope/shape.py",
+    "recrawl/headers.py",
     "recrawl/importance.py",
+    "recrawl/interval.py",
+    "recrawl/priority.py",
+    "recrawl/visit.py",
     "frontier/base.py",
     "frontier/hosts.py",
     "frontier/entry.py",
