@@ -15,6 +15,7 @@ COMMON = ("dispatch", "errors", "extras", "failures", "items", "records")
 ROOMS = (
     "urls",
     "scope",
+    "sitemaps",
     "recrawl",
     "frontier",
     "politeness",
@@ -78,6 +79,9 @@ PURE = (
     "scope/traps.py",
     "scope/dates.py",
     "scope/shape.py",
+    "sitemaps/hints.py",
+    "sitemaps/pieces.py",
+    "sitemaps/encoded.py",
     "recrawl/importance.py",
     "frontier/base.py",
     "frontier/hosts.py",

@@ -1,0 +1,1 @@
+"""What sites say of their own URLs: sitemaps and feeds."""
