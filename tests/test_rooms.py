@@ -82,6 +82,7 @@ PURE = (
     "sitemaps/hints.py",
     "sitemaps/pieces.py",
     "sitemaps/encoded.py",
+    "sitemaps/mending.py",
     "recrawl/importance.py",
     "frontier/base.py",
     "frontier/hosts.py",
