@@ -25,6 +25,7 @@ ROOMS = (
     "exports",
     "spiders",
     "monitoring",
+    "report",
     "demo",
     "cluster",
     "commands",
@@ -129,6 +130,12 @@ PURE = (
     "monitoring/journal.py",
     "monitoring/host_looks.py",
     "monitoring/metrics.py",
+    "report/diff/fields.py",
+    "report/diff/facts.py",
+    "report/diff/comparing.py",
+    "report/diff/merge.py",
+    "report/diff/words.py",
+    "report/diff/html_rows.py",
 )
 
 
@@ -150,7 +157,11 @@ def test_a_pure_module_knows_neither_scrapy_nor_a_clock(module: str) -> None:
 
 @pytest.mark.parametrize(
     ("folder", "others"),
-    [("frontier/redis", {"keys", "__init__"}), ("service", {"__main__", "__init__"})],
+    [
+        ("frontier/redis", {"keys", "__init__"}),
+        ("service", {"__main__", "__init__"}),
+        ("report/diff", {"__init__"}),
+    ],
 )
 def test_every_module_of_a_large_folder_is_on_its_map(folder: str, others: set[str]) -> None:
     place = PACKAGE / folder
