@@ -99,11 +99,12 @@ def is_settled(frontier: SqliteFrontier, now: float) -> bool:
 
 def known_in(database: sqlite3.Connection) -> Known:
     """Without what only the past knows, and in one word for all that is not to be followed."""
-    known = {}
-    for key, facts in known_to(opened(database, 1).read()).items():
-        if key.partition(" skipped: ")[2] not in _OF_LINKS:
-            known[key] = facts
-    return known
+    known = known_to(opened(database, 1).read())
+    return {
+        key: facts
+        for key, facts in known.items()
+        if key.partition(" skipped: ")[2] not in _OF_LINKS
+    }
 
 
 @st.composite
