@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     # Fields of a page: what they were, and what they are.
     Detail = dict[str, list[Any]]
 
-_GONE = frozenset({404, 410})
 # What is said of a page that has changed.
 _TOLD = (
     *("status_code", "error", "title", "description", "canonical", "noindex", "language"),
@@ -54,13 +53,13 @@ def compare(before: Before | None, lease: Lease, similarity: Similarity, cosmeti
     """``cosmetic``: how alike texts are, at least, if the change of a page was none to speak of."""
     page = _page_of(lease)
     if before is None:
-        return Found(_first(lease, page), {})
+        return Found(_first(lease), {})
     if lease.is_unchanged:
         return Found(Change.SAME, {})
     if lease.redirect is not None or before.target is not None:
         return _redirected(before, lease, page)
     if lease.failed or lease.skip is not None:
-        return Found(_first(lease, page), _differences(before.record, page))
+        return Found(_first(lease), _differences(before.record, page))
     if not before.was_fine:
         return Found(Change.BACK, _differences(before.record, page))
     return _changed(before, lease, page, similarity, cosmetic)
@@ -70,12 +69,11 @@ def _page_of(lease: Lease) -> Record | None:
     return next((record for kind, record in lease.records if kind == PAGE), None)
 
 
-def _first(lease: Lease, page: Record | None) -> Change:
+def _first(lease: Lease) -> Change:
     """What a visit finds, whatever was before."""
     if lease.skip is None and not lease.failed:
         return Change.NEW
-    status = None if page is None else page.get("status_code")
-    return Change.GONE if status in _GONE else Change.FAILED
+    return Change.GONE if lease.is_gone else Change.FAILED
 
 
 def _redirected(before: Before, lease: Lease, page: Record | None) -> Found:
@@ -84,7 +82,7 @@ def _redirected(before: Before, lease: Lease, page: Record | None) -> Found:
     detail: Detail = {"redirects_to": [before.target, lease.redirect]}
     if lease.redirect is not None:
         return Found(Change.CHANGED, detail)
-    found = _first(lease, page)
+    found = _first(lease)
     if found is not Change.NEW:
         # It may redirect again tomorrow.
         return Found(found, _differences(before.record, page))
