@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.answers import from_text, to_text
 from crawlproject.frontier.base import SPENDING, Candidate, State, is_of_link
+from crawlproject.frontier.entries import AT_ONCE
 from crawlproject.frontier.entry import Wait, Way
 from crawlproject.frontier.redirects import loop_of
 from crawlproject.frontier.visits import Visits
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from crawlproject.frontier.entry import Entry
 
 _NO_LIMIT = 2**62
-# Links of a page that are looked up together: fewer than the cache holds.
-_AT_ONCE = 4096
 
 
 class Commits(Visits):
@@ -203,8 +202,8 @@ class Commits(Visits):
         store = self._store
         step = entry.way.step(entry)
         links: list[int] = []
-        for start in range(0, len(urls), _AT_ONCE):
-            some = urls[start : start + _AT_ONCE]
+        for start in range(0, len(urls), AT_ONCE):
+            some = urls[start : start + AT_ONCE]
             children = store.expect(some)
             generation = store.generation
             is_current = True

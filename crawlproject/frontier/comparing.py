@@ -25,6 +25,8 @@ _TOLD = (
 )
 # Unless these are the same, a change is no cosmetic one, however alike the texts are.
 _MEANT = ("title", "description", "canonical", "noindex", "headings")
+# … nor unless as many of the links are the same: a list is what it links to.
+_LINKS_ALIKE = 0.9
 # … and these, where no text can be compared.
 _ELSE = (*_MEANT, "word_count", "images", "media", "structured_data", "open_graph")
 
@@ -40,6 +42,8 @@ class Before(NamedTuple):
     # Where it redirected to.
     target: str | None = None
     was_fine: bool = True
+    # The part of the links of then and now that was there, and is.
+    links_alike: float = 1.0
     # As the store has them.
     links: list[int] = []  # noqa: RUF012 - nobody adds to it
 
@@ -108,8 +112,9 @@ def _changed(
         is_cosmetic = not _differences(before.record, page, _ELSE)
     else:
         is_cosmetic = alike >= cosmetic and not _differences(before.record, page, _MEANT)
-        if not is_cosmetic:
-            detail["content"] = [None, round(alike, 3)]
+    is_cosmetic &= before.links_alike >= _LINKS_ALIKE
+    if alike is not None and alike < 1:
+        detail["content"] = [None, round(alike, 3)]
     return Found(Change.COSMETIC if is_cosmetic else Change.CHANGED, detail)
 
 
