@@ -15,6 +15,7 @@ from crawlproject.frontier.base import ROBOTS, ROBOTS_UNREACHABLE, Counts, State
 from crawlproject.frontier.entry import Wait
 from crawlproject.monitoring.ending import Ending, Skipped, skipped
 from crawlproject.monitoring.summary import limits_from
+from crawlproject.recrawl.interval import NEVER
 from crawlproject.urls.canonical import origin_of
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ def account_of(questions: Questions, url: str, host: str, limits: Limits, now: f
         "waits_for": None,
         "ahead": None,
         "due_at": None,
+        "visits": None,
+        "sitemap": None,
+        "names": None,
         "host": None,
         "robots": _robots(questions, url),
         "near": [],
@@ -79,6 +83,9 @@ def account_of(questions: Questions, url: str, host: str, limits: Limits, now: f
         "redirected_from": questions.sources(known),
         "page": None if page is None else {name: page.get(name) for name in _PAGE},
         "attempts": _attempts(known),
+        "visits": _visits(questions, known),
+        "sitemap": questions.hint(known) or None,
+        "names": questions.named(known) if known.is_sitemap else None,
     }
     if known.state is State.FAILED:
         account["error"] = (page and page.get("error")) or known.verdict
@@ -92,6 +99,21 @@ def account_of(questions: Questions, url: str, host: str, limits: Limits, now: f
     if account["host"] is not None and known.host is not None:
         account["host"]["in_flight"] = questions.in_flight(known)
     return account
+
+
+def _visits(questions: Questions, known: Known) -> Account | None:
+    visits = questions.visits(known)
+    if visits is None:
+        return None
+    history = visits.history
+    return {
+        "visits": history.visits,
+        "visited_at": iso(history.visited_at),
+        "next_at": iso(history.next_at) if history.next_at < NEVER else None,
+        "changes_a_day": round(history.rate, 4),
+        "change": visits.change,
+        "changed_at": iso(visits.changed_at),
+    }
 
 
 def skip_words(reason: str, limits: Limits) -> Skipped:

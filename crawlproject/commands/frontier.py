@@ -13,7 +13,7 @@ from crawlproject.commands.account import host_account, limits_of, skip_words
 from crawlproject.commands.crew import WORKERS, fleet_words, worker_rows
 from crawlproject.commands.inquiry import Inquiry, write_json
 from crawlproject.commands.sheet import Sheet
-from crawlproject.commands.times import distance, moment_of
+from crawlproject.commands.times import distance, iso, moment_of
 from crawlproject.commands.wording import delay_words
 from crawlproject.errors import BadArgument
 from crawlproject.frontier import clock, overview
@@ -115,9 +115,26 @@ def _values(database: sqlite3.Connection, rows: int, now: float) -> dict[str, An
             ],
             "busiest": [host_account(facts) for facts in overview.busiest_hosts(database, rows)],
         },
+        "visits": _visits(database, now),
         "robots": overview.robots(database)._asdict(),
         "full_budgets": [one._asdict() for one in overview.full_budgets(database, others)],
         "seeds": {"total": number, "first": [seed._asdict() for seed in first]},
+    }
+
+
+def _visits(database: sqlite3.Connection, now: float) -> dict[str, Any]:
+    last = overview.last_round(database)
+    return {
+        "due": overview.due_pages(database, now),
+        "next_at": iso(overview.next_visit(database)),
+        "last_round": None
+        if last is None
+        else {
+            "began_at": iso(last.began_at),
+            "visited": last.visited,
+            "unchanged": last.unchanged,
+            "changes": last.changes,
+        },
     }
 
 
@@ -129,6 +146,7 @@ def _draw(name: str, values: dict[str, Any], limits: Limits, now: float) -> None
         f"{plural(values['urls']['total'], 'URL')} in {name}{taken}.",
         _running(values["running"]),
         *_robots(values["robots"]),
+        *_due(values["visits"], now),
         *([] if fleet is None else fleet_words(fleet)),
     )
     if fleet is not None:
@@ -238,6 +256,14 @@ def _robots(robots: dict[str, int]) -> list[str]:
     lost = robots["unreachable"]
     rest = f"; {lost:,} could not be had, so nothing is fetched there" if lost else ""
     return [f"robots.txt was asked of {plural(robots['origins'], 'origin')}{rest}."]
+
+
+def _due(visits: dict[str, Any], now: float) -> list[str]:
+    """When a crawl that is started again would visit something."""
+    moment = moment_of(visits["next_at"])
+    if visits["due"]:
+        return [f"{plural(visits['due'], 'page')} {'is' if visits['due'] == 1 else 'are'} due."]
+    return [] if moment is None else [f"No page is due: the next one is, {distance(moment, now)}."]
 
 
 def _ready(host: dict[str, Any], now: float) -> str:

@@ -39,6 +39,7 @@ def facts(account: Account, now: float) -> list[tuple[str, str]]:
         rows.append(("depth", str(account["depth"])))
     if account["attempts"] > 1:
         rows.append(("attempts", str(account["attempts"])))
+    rows += [*_visit_facts(account["visits"], now), *_sitemap_facts(account["sitemap"])]
     rows += [("reason", account["reason"]), ("rule", account["rule"])]
     rows.append(("what lets it in", account["remedy"]))
     if account["state"] in {None, "queued", "leased"}:
@@ -59,6 +60,8 @@ def steps(way: list[dict[str, str]]) -> list[tuple[str, str]]:
 
 
 def _done(account: Account) -> str:
+    if account["names"] is not None:
+        return f"It is a sitemap, and names {plural(account['names'], 'URL')}."
     if targets := account["redirects_to"]:
         further = f", and that in the end to {targets[-1]}" if len(targets) > 1 else ""
         return f"It redirects to {targets[0]}{further}."
@@ -76,6 +79,8 @@ def _with_error(error: Any) -> str:
 
 
 def _failed(account: Account) -> str:
+    if account["names"] is not None:
+        return "It would be a sitemap, but there is none."
     error = account["error"]
     why = explain(str(error)) if error else "no page of it was kept that says why"
     attempts = account["attempts"]
@@ -193,6 +198,35 @@ def _page_facts(account: Account, now: float) -> list[tuple[str, str | None]]:
         ("size", size(length) if isinstance(length, int) else None),
         ("time", f"{milliseconds:,} ms" if isinstance(milliseconds, int) else None),
     ]
+
+
+def _visit_facts(visits: Account | None, now: float) -> list[tuple[str, str | None]]:
+    if visits is None:
+        return []
+    last, following = moment_of(visits["visited_at"]), moment_of(visits["next_at"])
+    times = f"{plural(visits['visits'], 'time')}, last {distance(last or now, now)}"
+    days = 1 / visits["changes_a_day"] if visits["changes_a_day"] else 0
+    rate = f"about every {days:,.1f} days" if days >= 1 else f"about every {24 * days:,.1f} hours"
+    changed_at = moment_of(visits["changed_at"])
+    if following is None:
+        due = "not any more"
+    else:
+        due = "now" if following <= now else distance(following, now)
+    return [
+        ("visited", times),
+        ("changes", rate),
+        ("last change", f"{visits['change']}, {distance(changed_at, now)}" if changed_at else None),
+        ("next visit", due),
+    ]
+
+
+def _sitemap_facts(hint: Account | None) -> list[tuple[str, str | None]]:
+    if hint is None:
+        return []
+    said = [
+        f"{name} {hint[name]}" for name in ("lastmod", "changefreq", "priority") if name in hint
+    ]
+    return [("in sitemap", ", ".join([str(hint["url"]), *said]))]
 
 
 def _words(value: object) -> str | None:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.frontier import overview
 from crawlproject.frontier.base import Robots, State
-from crawlproject.frontier.entry import Wait, Way, depth_of
+from crawlproject.frontier.entry import SITEMAP, Wait, Way, address_of, depth_of
 from crawlproject.frontier.near import near
-from crawlproject.frontier.reading import Node, Reader
+from crawlproject.frontier.reading import LINK_BYTES, Node, Reader
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.rows import STATES
 from crawlproject.frontier.seen import fingerprint
 from crawlproject.records import from_text
+from crawlproject.recrawl.interval import history_from
 from crawlproject.urls.canonical import host_of, origin_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from crawlproject.frontier.near import Near
     from crawlproject.frontier.overview import HostFacts
     from crawlproject.records import Record
+    from crawlproject.recrawl.interval import History
 
 _COLUMNS = (
     "id, url, state, level, hops, referrer, rank, host, reason, rule, verdict, attempts, due, "
@@ -56,6 +58,10 @@ class Known(NamedTuple):
     def depth(self) -> int:
         return depth_of(self.level)
 
+    @property
+    def is_sitemap(self) -> bool:
+        return self.url.endswith(SITEMAP)
+
 
 class Lead(StrEnum):
     """How a URL came into the crawl."""
@@ -63,6 +69,9 @@ class Lead(StrEnum):
     SEED = "seed"
     LINK = "link"
     REDIRECT = "redirect"
+    # A sitemap names it. Of a sitemap: its site does, in robots.txt or by where it is.
+    SITEMAP = "sitemap"
+    SITE = "site"
     # A spider's own request, which no page brought.
     REQUEST = "request"
 
@@ -74,12 +83,25 @@ class Step(NamedTuple):
     lead: Lead
 
 
+class Visits(NamedTuple):
+    """What visits to a URL have found."""
+
+    history: History
+    # How it has changed the last time, and when; None: it has not.
+    change: str | None
+    changed_at: float | None
+
+
 class Questions:
     def __init__(self, database: sqlite3.Connection) -> None:
         self.database = database
         self._reader = Reader(database)
 
     def find(self, url: str) -> Known | None:
+        """A page, or else a sitemap."""
+        return self._find(url) or self._find(f"{url}{SITEMAP}")
+
+    def _find(self, url: str) -> Known | None:
         return self._one("fingerprint = ? AND url = ?", fingerprint(url), url)
 
     def near(self, url: str) -> list[Near]:
@@ -98,7 +120,7 @@ class Questions:
         while current is not None and current.id not in met:
             met.add(current.id)
             before, lead = self._before(current)
-            steps.append(Step(current.url, lead))
+            steps.append(Step(address_of(current.url), lead))
             current = before
         return steps[::-1]
 
@@ -143,6 +165,32 @@ class Questions:
         record: Record = from_text(row[0])
         record.pop("links", None)
         return record
+
+    def visits(self, known: Known) -> Visits | None:
+        """None: nobody comes back."""
+        row = self.database.execute(
+            "SELECT next_at, visited_at, rate, history, kind, at FROM visits "
+            "LEFT JOIN changes USING (id) WHERE id = ?",
+            (known.id,),
+        ).fetchone()
+        if row is None:
+            return None
+        next_at, visited_at, rate, kept, change, changed_at = row
+        try:
+            history = history_from(next_at, visited_at, rate, from_text(kept))
+        except ValueError:
+            # What we have not written says nothing.
+            return None
+        return Visits(history, change, changed_at)
+
+    def hint(self, known: Known) -> Record:
+        """What a sitemap says of a URL; nothing: none names it."""
+        return self._reader.hint(known.id)
+
+    def named(self, known: Known) -> int:
+        """How many URLs a sitemap names."""
+        row = self.database.execute("SELECT links FROM pages WHERE id = ?", (known.id,)).fetchone()
+        return 0 if row is None or row[0] is None else len(row[0]) // LINK_BYTES
 
     def is_answered(self, known: Known) -> bool:
         """Whether a URL that is leased was fetched, and only its links wait."""
@@ -198,7 +246,11 @@ class Questions:
             if source is not None:
                 return source, Lead.REDIRECT
         if known.referrer is not None:
-            return self._one("id = ?", known.referrer), Lead.LINK
+            referrer = self._one("id = ?", known.referrer)
+            is_named = referrer is not None and referrer.is_sitemap
+            return referrer, Lead.SITEMAP if is_named else Lead.LINK
+        if known.is_sitemap:
+            return None, Lead.SITE
         return None, Lead.REQUEST if known.level else Lead.SEED
 
     def _one(self, condition: str, *values: int | str) -> Known | None:

@@ -29,7 +29,7 @@ _URLS = 100_000
 # How many are read together: those that a page was the first to link to have ids in a row.
 _AT_ONCE = 16
 
-_LINK_BYTES = array("I").itemsize
+LINK_BYTES = array("I").itemsize
 
 # Not when it redirects, though it may have been taken for one redirect too many first.
 # An empty record: a pipeline has dropped the page.
@@ -245,7 +245,7 @@ class Reader:
             record["links"] = [] if links is None else self.links_of(links)
         elif not with_links:
             inline = record.pop("links", None)
-            packed = 0 if links is None else len(links) // _LINK_BYTES
+            packed = 0 if links is None else len(links) // LINK_BYTES
             record["outlinks"] = packed if inline is None else len(inline)
         record["depth"] = depth_of(level)
         record["orphan"] = is_orphan(level)

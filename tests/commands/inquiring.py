@@ -13,6 +13,7 @@ from scrapy.cmdline import execute
 from crawlproject.frontier import clock
 from crawlproject.frontier.base import Candidate
 from crawlproject.frontier.database import connect
+from crawlproject.frontier.entry import SITEMAP
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.redis.connection import connect as connect_to_redis
 from crawlproject.frontier.redis.frontier import RedisFrontier
@@ -20,6 +21,7 @@ from crawlproject.frontier.redis.scripts import Scripts
 from crawlproject.frontier.sqlite import SqliteFrontier
 from crawlproject.items import Page
 from crawlproject.records import PAGE, record_of
+from crawlproject.recrawl.visit import Visit
 from crawlproject.urls.canonical import host_of
 from tests.crawling import project_settings
 
@@ -31,11 +33,14 @@ FETCHED_AT = "2026-11-16T02:23:31.500+00:00"
 
 
 class Crawl:
-    """A frontier, and a worker who knows what the site will answer. ``now`` is the time for it."""
+    """A frontier, and a worker who knows what the site will answer. ``now`` is the time for it.
+    With ``recrawl`` somebody comes back.
+    """
 
     now = 0.0
 
     def __init__(self, folder: Path, *seeds: str, **options: Any) -> None:
+        self.keeps_visits = "recrawl" in options
         self.frontier = self._open(folder, **options)
         self.frontier.admit([Candidate(url(seed)) for seed in seeds or ("/",)])
 
@@ -66,6 +71,20 @@ class Crawl:
         lease.records = [(PAGE, record_of(page))]
         lease.content, lease.stored = page.content, page.stored
         self.frontier.landed(lease, now)
+        if self.keeps_visits:
+            lease.visit = Visit(now)
+            lease.is_gone = page.status_code == 404
+        self.frontier.finish(lease)
+
+    def read_sitemap(self, path: str, *named: str, hint: dict[str, Any] | None = None) -> None:
+        """The next URL must be this one, as a sitemap that names some."""
+        lease = self.frontier.take(self.now)
+        assert lease is not None
+        assert lease.url == f"{url(path)}{SITEMAP}"
+        lease.found = [Candidate(url(one)) for one in named]
+        lease.hints = {url(one): hint or {} for one in named}
+        lease.visit = Visit(self.now)
+        self.frontier.landed(lease, self.now)
         self.frontier.finish(lease)
 
     def redirect(self, path: str, target: str, status: int | None = None) -> None:

@@ -14,12 +14,17 @@ from crawlproject.commands.sheet import Sheet
 from crawlproject.frontier.base import NOFOLLOW, Candidate, Robots
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.database import DATABASE, Claim, connect
+from crawlproject.frontier.notes import ROUND
+from crawlproject.frontier.visits import Recrawl
+from crawlproject.recrawl.interval import DAY
 from crawlproject.scope.traps import Budget
 from tests.commands.inquiring import SITE, Crawl, ask, url
 from tests.crawling import PROJECT
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from crawlproject.frontier.base import Frontier
 
     CapFd = pytest.CaptureFixture[str]
 
@@ -69,6 +74,7 @@ def test_everything_is_counted(capfd: CapFd, tmp_path: Path) -> None:
         "waiting": {"retry": 0, "level": 0, "max_pages": 0},
         "skipped": {NOFOLLOW: 1, "prefix budget": 1},
         "hosts": {"total": 2, "not_ready": 1},
+        "visits": {"due": 0, "next_at": None, "last_round": None},
         "robots": {"origins": 2, "unreachable": 1},
         "full_budgets": [
             {
@@ -221,3 +227,29 @@ def test_who_looks_into_a_crawl_leaves_nothing_behind(
     connect(tmp_path).close()
     assert ask(capfd, *command, tmp_path).err == ""
     assert [path.name for path in tmp_path.iterdir()] == [DATABASE]
+
+
+def test_what_is_due_is_told(capfd: CapFd, tmp_path: Path) -> None:
+    moment = now()
+    crawl = Crawl(tmp_path, recrawl=Recrawl())
+    crawl.fetch("/", "/a", now=moment)
+    crawl.fetch("/a", "/", now=moment)
+    crawl.close()
+    visits = overview(capfd, tmp_path)["visits"]
+    assert (visits["due"], visits["last_round"]) == (0, None)
+    said = ask(capfd, "frontier", tmp_path).out
+    assert "No page is due: the next one is, in 4 days." in said
+    crawl = Crawl(tmp_path, recrawl=Recrawl())
+    remember_round(crawl.frontier, moment + 1)
+    assert crawl.frontier.revisit(moment + 40 * DAY) == 2
+    crawl.fetch("/", "/a", "/b", now=moment + 40 * DAY, title="Another")
+    crawl.close()
+    visits = overview(capfd, tmp_path)["visits"]
+    assert visits["due"] == 0
+    assert visits["last_round"]["visited"] == 1
+    assert visits["last_round"]["changes"] == {"changed": 1}
+
+
+def remember_round(frontier: Frontier, began_at: float) -> None:
+    note = {"number": 2, "began_at": began_at, "mode": "all", "is_open": False}
+    frontier.remember(ROUND, json.dumps(note))

@@ -14,9 +14,12 @@ from crawlproject.commands.wording import steps
 from crawlproject.frontier.base import NOFOLLOW, Candidate, Robots
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.database import Claim
+from crawlproject.frontier.entry import SITEMAP
 from crawlproject.frontier.notes import SEEDS
+from crawlproject.frontier.visits import Recrawl
 from crawlproject.items import Page
 from crawlproject.records import PAGE, record_of
+from crawlproject.recrawl.interval import DAY, Intervals
 from crawlproject.scope.traps import Budget
 from tests.commands.inquiring import FETCHED_AT, SITE, Crawl, ask, url
 from tests.crawling import PROJECT
@@ -44,6 +47,9 @@ KEYS = [
     "waits_for",
     "ahead",
     "due_at",
+    "visits",
+    "sitemap",
+    "names",
     "host",
     "robots",
     "near",
@@ -504,3 +510,76 @@ def test_moments_are_told_with_their_distance() -> None:
     assert distance(0, 86_400 * 3) == "3 days ago"
     assert moment_of(iso(1_794_796_000.25)) == 1_794_796_000.25
     assert moment_of("soon") is None
+
+
+# --- visits and sitemaps
+
+
+def test_it_is_told_when_somebody_comes_back(capfd: CapFd, tmp_path: Path) -> None:
+    moment = now()
+    crawl = Crawl(tmp_path, recrawl=Recrawl())
+    crawl.fetch("/", "/gone", now=moment - 40 * DAY)
+    crawl.fetch("/gone", "/", now=moment - 40 * DAY)
+    assert crawl.frontier.revisit(moment - DAY) == 2
+    crawl.fetch("/", "/gone", now=moment - DAY, title="Another")
+    crawl.fetch("/gone", now=moment - DAY, status_code=404, error="unexpected status 404")
+    crawl.close()
+    visits = why(capfd, "/", tmp_path)["visits"]
+    assert (visits["visits"], visits["change"]) == (2, "changed")
+    assert 0 < visits["changes_a_day"] < 1
+    assert "  last change  changed, 24 h 0 min ago\n" in said(capfd, "/", tmp_path)
+    assert "  visited      2 times, last 24 h 0 min ago\n" in said(capfd, "/", tmp_path)
+    assert why(capfd, "/gone", tmp_path)["visits"]["change"] == "gone"
+    assert "  next visit   now\n" in said(capfd, "/gone", tmp_path)
+
+
+def test_nobody_comes_back_to_a_page_that_was_looked_for_often_enough(
+    capfd: CapFd, tmp_path: Path
+) -> None:
+    moment = now()
+    crawl = Crawl(tmp_path, recrawl=Recrawl(Intervals(gone_visits=1)))
+    crawl.fetch("/", now=moment, status_code=404, error="unexpected status 404")
+    crawl.close()
+    assert why(capfd, "/", tmp_path)["visits"]["next_at"] is None
+    assert "  next visit  not any more\n" in said(capfd, "/", tmp_path)
+
+
+def test_a_page_that_a_sitemap_names_is_told_with_what_it_says(
+    capfd: CapFd, tmp_path: Path
+) -> None:
+    crawl = seeded(tmp_path, "/")
+    crawl.frontier.admit([Candidate(f"{url('/sitemap.xml')}{SITEMAP}")], 1)
+    crawl.fetch("/")
+    crawl.read_sitemap("/sitemap.xml", "/orphan", hint={"lastmod": "2026-01-02", "priority": 0.8})
+    crawl.fetch("/orphan")
+    crawl.close()
+    account = why(capfd, "/orphan", tmp_path)
+    assert account["depth"] == 1
+    assert account["way"] == [
+        {"url": url("/sitemap.xml"), "lead": "site"},
+        {"url": url("/orphan"), "lead": "sitemap"},
+    ]
+    assert account["sitemap"] == {
+        "url": url("/sitemap.xml"),
+        "lastmod": "2026-01-02",
+        "priority": 0.8,
+    }
+    line = f"  in sitemap  {url('/sitemap.xml')}, lastmod 2026-01-02, priority 0.8\n"
+    assert line in said(capfd, "/orphan", tmp_path)
+    assert why(capfd, "/sitemap.xml", tmp_path)["names"] == 1
+    assert "It is a sitemap, and names 1 URL." in said(capfd, "/sitemap.xml", tmp_path)
+
+
+def test_a_page_that_nobody_links_to_any_more_is_told(capfd: CapFd, tmp_path: Path) -> None:
+    moment = now()
+    crawl = Crawl(tmp_path, recrawl=Recrawl())
+    crawl.fetch("/", "/a", now=moment - 40 * DAY)
+    crawl.fetch("/a", "/", now=moment - 40 * DAY)
+    assert crawl.frontier.revisit(moment) == 2
+    crawl.fetch("/", now=moment)
+    crawl.fetch("/a", now=moment)
+    assert crawl.frontier.settle(moment) == 1
+    crawl.close()
+    account = why(capfd, "/a", tmp_path)
+    assert (account["state"], account["reason"]) == ("skipped", "unlinked")
+    assert "as are all URLs that no page links to any more" in account["summary"]

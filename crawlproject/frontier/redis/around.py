@@ -146,11 +146,18 @@ class Around(Mirror):
             self._copy_robots(origin_of(url), robots)
 
     def _copy_one_page(self, number: int) -> None:
-        record, links = self._scripts.ask_all(
-            ("HGET", paged(name, number), number) for name in ("pages", "links")
+        key = b"%d" % number
+        record, links, *others = self._scripts.ask_all(
+            ("HGET", paged(name, number), number)
+            for name in ("pages", "links", "visits", "changes", "hints")
         )
         if record is not None:
-            self._copy_page(b"%d" % number, record, links)
+            self._copy_page(key, record, links)
+        copies = (self._copy_visit, self._copy_change, self._copy_hints)
+        for value, copy in zip(others, copies, strict=True):
+            if value is not None:
+                self._copy_all({key: value}, copy)
+        self._insert_hints()
 
     def _copy_answer(self, number: int) -> None:
         """Whether it has answered, and its links wait: of what they are nobody asks."""

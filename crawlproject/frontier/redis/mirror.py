@@ -67,11 +67,7 @@ class Mirror:
             self._copy_items()
         self._copy_hosts()
         self._copy_urls()
-        self._database.executemany(
-            "INSERT OR REPLACE INTO hints SELECT ?1, id, ?3 FROM urls WHERE fingerprint = ?4 "
-            "AND url = ?2",
-            [(*hint, fingerprint(hint[1])) for hint in self._hints],
-        )
+        self._insert_hints()
         self._copy_rest()
         self._database.execute("COMMIT")
 
@@ -148,6 +144,14 @@ class Mirror:
         for sitemap, hint in from_text(value.decode()).items():
             if isinstance(from_text(hint), dict):
                 self._hints.append((number, sitemap, hint))
+
+    def _insert_hints(self) -> None:
+        self._database.executemany(
+            "INSERT OR REPLACE INTO hints SELECT ?1, id, ?3 FROM urls WHERE fingerprint = ?4 "
+            "AND url = ?2",
+            [(*hint, fingerprint(hint[1])) for hint in self._hints],
+        )
+        self._hints.clear()
 
     def _copy_items(self) -> None:
         for value in self._things():
