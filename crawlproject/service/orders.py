@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
+from crawlproject.frontier.rounds import MODES as ROUND_MODES
 from crawlproject.render.install import MODES
 from crawlproject.scope.scope import Mode
 from crawlproject.service.layout import FILES, feeds
 from crawlproject.spiders import arguments
+from crawlproject.spiders.sitemaps import MODES as SITEMAP_MODES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -149,6 +151,8 @@ OPTIONS: dict[str, Option] = {
     "workers": Option(_whole(1), _integer, "a whole number of 1 or more"),
     "user_agent": Option(_text(), _short, "a line of text (500 characters at most)"),
     "render": Option({"type": "string", "enum": list(MODES)}, _string, "a string"),
+    "sitemaps": Option({"type": "string", "enum": list(SITEMAP_MODES)}, _string, "a string"),
+    "recrawl": Option({"type": "string", "enum": list(ROUND_MODES)}, _string, "a string"),
     "respect_nofollow": Option({"type": "boolean"}, _flag, "true or false"),
 }
 # What an order has besides.

@@ -188,6 +188,7 @@ def apply(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
     if "delay" in arguments and "rate" in arguments:
         raise BadArgument("rate", "is another way to say delay: give one of them")
     _check(settings)
+    _check_intervals(settings)
     seeds = _seeds(arguments, settings)
     _keep_outside(seeds, settings)
     settings.set("SEEDS", seeds, priority="cmdline")
@@ -224,6 +225,17 @@ def _check(settings: BaseSettings) -> None:
             parsed = 0
         # What -s gave is a string: from here on it is a value.
         settings.set(argument.setting, parsed, priority)
+
+
+def _check_intervals(settings: BaseSettings) -> None:
+    least, most = (
+        settings.getfloat(f"RECRAWL_{which}_INTERVAL_SECONDS") for which in ("MIN", "MAX")
+    )
+    if least > most:
+        raise BadArgument(
+            "RECRAWL_MIN_INTERVAL_SECONDS",
+            f"{least:g} is more than RECRAWL_MAX_INTERVAL_SECONDS={most:g}",
+        )
 
 
 def _seeds(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
