@@ -29,8 +29,8 @@ def round_note(facts: RoundFacts | None) -> str | None:
         if (count := facts.changes.get(change, 0))
     ]
     same = facts.unchanged
-    if found or not same:
-        found.insert(0, f"{same:,} {'has' if same == 1 else 'have'} not changed")
+    if found:
+        found = [f"{same:,} {'has' if same == 1 else 'have'} not changed"] * bool(same) + found
     elif facts.visited == 1:
         found = ["it has not changed"]
     else:
