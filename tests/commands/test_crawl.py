@@ -14,6 +14,7 @@ import pytest
 
 from crawlproject.spiders.arguments import ARGUMENTS
 from tests.crawling import command_environment, scrapy
+from tests.forking import Forked
 from tests.waiting import wait_for
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ def start(
     server: Site, cwd: Path, *options: str, stdout: int | None = None
 ) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"seed={server.url()}"]
-    return subprocess.Popen(
+    return Forked(
         [*command, *options],
         cwd=cwd,
         env=command_environment(),

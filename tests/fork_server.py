@@ -1,0 +1,140 @@
+"""What ``tests/forking.py`` starts, and has its processes from.
+
+Standard input is a socket. An order is one message there: four descriptors, of which three
+become the standard streams of the new process. The fourth is a socket: on it come the command
+and its circumstances, as JSON, and back go two numbers, the process's id and, when it has
+ended, its status. With the other end of standard input, all of it ends.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import runpy
+import signal
+import socket
+import struct
+import sys
+from contextlib import suppress
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import Any
+
+PROJECT = Path(__file__).resolve().parents[1]
+NUMBER = struct.Struct("!i")
+# They install a reactor (scrapyd's do), are programs, or note which process imports them.
+_LATER = ("crawlproject.service", "crawlproject.demo", "crawlproject.api.")
+
+
+def main() -> str | None:
+    """In a new process: the module that it is to run. In the server, None at the end."""
+    orders = socket.socket(fileno=0)
+    load()
+    # Where to tell that a process has ended.
+    channels: dict[int, int] = {}
+
+    def tell(*_: object) -> None:
+        while channels:
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if process == 0:
+                return
+            with socket.socket(fileno=channels.pop(process)) as channel, suppress(OSError):
+                # Whoever ordered it may have lost interest.
+                channel.send(NUMBER.pack(os.waitstatus_to_exitcode(status)))
+
+    signal.signal(signal.SIGCHLD, tell)
+    while True:
+        _, descriptors, _, _ = socket.recv_fds(orders, 1, 4)
+        if not descriptors:
+            break
+        # It may end before we know it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+        process = os.fork()
+        if process == 0:
+            orders.detach()
+            return become(descriptors)
+        *streams, channels[process] = descriptors
+        for descriptor in streams:
+            os.close(descriptor)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+    for process in channels:
+        os.kill(process, signal.SIGKILL)
+    return None
+
+
+def load() -> None:
+    """All that commands import. No reactor, no event loop, no thread: none would survive a fork."""
+    gc.disable()
+    sys.path[0] = str(PROJECT)
+    # First: it sets what numpy reads.
+    import_module("crawlproject.commands")
+    for package in ("scrapy.commands", "crawlproject"):
+        for module in walk_packages(import_module(package).__path__, f"{package}."):
+            if not module.name.startswith(_LATER) and not module.name.endswith("__main__"):
+                import_module(module.name)
+    # Scrapy looks for commands in all that is installed.
+    entry_points(group="scrapy.commands")
+    assert "twisted.internet.reactor" not in sys.modules
+    # Nobody is to look through all this for garbage again, nor to copy it for that.
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+def become(descriptors: list[int]) -> str:
+    """What a new interpreter would be."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+    *streams, channel = descriptors
+    for standard, descriptor in enumerate(streams):
+        os.dup2(descriptor, standard)
+    with socket.socket(fileno=channel) as answers:
+        order: dict[str, Any] = json.loads(answers.makefile().read())
+        if order["has_session"]:
+            os.setsid()
+        # Before it is known, nobody can kill it.
+        answers.send(NUMBER.pack(os.getpid()))
+    # Those of other commands.
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    os.chdir(order["folder"])
+    # What is there is what was told or what modules have set: the server was given no more.
+    os.environ.update(order["environment"])
+    sys.argv = ["-m", *order["arguments"]]
+    python_path = order["environment"].get("PYTHONPATH", "")
+    sys.path[:1] = [str(Path.cwd()), *filter(None, python_path.split(os.pathsep))]
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        reopen(stream)
+    if random := sys.modules.get("numpy.random"):
+        random.seed()
+    module: str = order["module"]
+    return module
+
+
+def reopen(stream: Any) -> None:
+    """A stream finds out what it is about when it is opened. In place: others have it, too."""
+    descriptor, is_written = stream.fileno(), stream.mode == "w"
+    is_buffered = not (is_written and stream.write_through)
+    buffer: Any = open(  # noqa: SIM115 - the stream closes it
+        descriptor,
+        "wb" if is_written else "rb",
+        buffering=-1 if is_buffered else 0,
+        closefd=False,
+    )
+    (buffer.raw if is_buffered else buffer).name = stream.name
+    stream.__init__(
+        buffer,
+        encoding=stream.encoding,
+        errors=stream.errors,
+        newline="\n" if is_written else None,
+        line_buffering=is_buffered and is_written and (descriptor == 2 or os.isatty(descriptor)),
+        write_through=stream.write_through,
+    )
+
+
+if __name__ == "__main__":
+    module = main()
+    if module:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
