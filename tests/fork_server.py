@@ -21,18 +21,23 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 PROJECT = Path(__file__).resolve().parents[1]
 NUMBER = struct.Struct("!i")
+# What a program imports. All others are as commands, which import all there is.
+IMPORTS = {"tests.site.server": ("argparse", "asyncio", "tests.site.spec", "tests.site.wire")}
 # They install a reactor (scrapyd's do), are programs, or note which process imports them.
 _LATER = ("crawlproject.service", "crawlproject.demo", "crawlproject.api.")
 
 
-def main() -> str | None:
+def main(names: Iterable[str]) -> str | None:
     """In a new process: the module that it is to run. In the server, None at the end."""
     orders = socket.socket(fileno=0)
-    load()
+    load(names)
     # Where to tell that a process has ended.
     channels: dict[int, int] = {}
 
@@ -60,28 +65,35 @@ def main() -> str | None:
         for descriptor in streams:
             os.close(descriptor)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+    # Who has ended by now keeps its number until we have.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     for process in channels:
         os.kill(process, signal.SIGKILL)
     return None
 
 
-def load() -> None:
-    """All that commands import. No reactor, no event loop, no thread: none would survive a fork."""
+def load(names: Iterable[str]) -> None:
+    """No reactor, no event loop, no thread: none would survive a fork."""
     gc.disable()
     sys.path[0] = str(PROJECT)
-    # First: it sets what numpy reads.
-    import_module("crawlproject.commands")
-    for package in ("scrapy.commands", "crawlproject"):
-        for module in walk_packages(import_module(package).__path__, f"{package}."):
-            if not module.name.startswith(_LATER) and not module.name.endswith("__main__"):
-                import_module(module.name)
-    # Scrapy looks for commands in all that is installed.
-    entry_points(group="scrapy.commands")
+    for name in names:
+        import_module(name)
     assert "twisted.internet.reactor" not in sys.modules
     # Nobody is to look through all this for garbage again, nor to copy it for that.
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+def of_commands() -> Iterator[str]:
+    # First: it sets what numpy reads.
+    yield "crawlproject.commands"
+    for package in ("scrapy.commands", "crawlproject"):
+        for module in walk_packages(import_module(package).__path__, f"{package}."):
+            if not module.name.startswith(_LATER) and not module.name.endswith("__main__"):
+                yield module.name
+    # Scrapy looks for commands in all that is installed.
+    entry_points(group="scrapy.commands")
 
 
 def become(descriptors: list[int]) -> str:
@@ -135,6 +147,6 @@ def reopen(stream: Any) -> None:
 
 
 if __name__ == "__main__":
-    module = main()
+    module = main(IMPORTS[sys.argv[1]] if sys.argv[1:] else of_commands())
     if module:
         runpy.run_module(module, run_name="__main__", alter_sys=True)

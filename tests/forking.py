@@ -23,7 +23,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, AnyStr
 
-from tests.fork_server import NUMBER
+from tests.fork_server import IMPORTS, NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,23 +32,25 @@ SERVER = Path(__file__).with_name("fork_server.py")
 # What an interpreter reads of its environment: who is told something else has other servers.
 _AT_START = ("PYTHON", "LANG", "LC_", "TZ")
 
-_servers: dict[tuple[tuple[str, str], ...], Iterator[socket.socket]] = {}
+_servers: dict[str, Iterator[socket.socket]] = {}
 # Popen's own: it forks and executes. All else about it is right for us, too.
 _original = signature(subprocess.Popen._execute_child)  # type: ignore[attr-defined]
 
 
 class Forked(subprocess.Popen[AnyStr]):
-    """As Popen, for ``[sys.executable, "-m", …]``."""
+    """As Popen, for ``[sys.executable, …, "-m", module, …]``."""
 
     def _execute_child(self, *details: Any) -> None:
         given = _original.bind(self, *details).arguments
-        program, option, module, *arguments = given["args"]
-        assert [program, option] == [sys.executable, "-m"], given["args"]
+        words: list[str] = given["args"]
+        place = words.index("-m") + 1
+        module = words[place]
+        assert words[0] == sys.executable, words
         assert given["preexec_fn"] is None, "the new process can't call what is in this one"
         environment = dict(os.environ if given["env"] is None else given["env"])
         order = {
             "module": module,
-            "arguments": arguments,
+            "arguments": words[place + 1 :],
             "environment": environment,
             "folder": os.fspath(given["cwd"] or Path.cwd()),
             "has_session": given["start_new_session"],
@@ -61,7 +63,8 @@ class Forked(subprocess.Popen[AnyStr]):
         self._channel: socket.socket
         self._channel, theirs = socket.socketpair()
         with theirs:
-            socket.send_fds(_server(environment), [b"!"], [*streams, theirs.fileno()])
+            server = _server(environment, words[1 : place - 1], module)
+            socket.send_fds(server, [b"!"], [*streams, theirs.fileno()])
         ends = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
         self._close_pipe_fds(*(given[name] for name in ends))  # type: ignore[attr-defined]
         self._channel.sendall(json.dumps(order).encode())
@@ -106,21 +109,22 @@ def run(
     return subprocess.CompletedProcess(command, process.returncode, *said)
 
 
-def _server(environment: dict[str, str]) -> socket.socket:
+def _server(environment: dict[str, str], options: list[str], module: str) -> socket.socket:
     """One of two, in turn, so that of two processes no set has the same order by their seeds."""
     start = {name: value for name, value in environment.items() if name.startswith(_AT_START)}
     start.pop("PYTHONPATH", None)
-    key = tuple(sorted(start.items()))
+    program = [*options, str(SERVER), *([module] if module in IMPORTS else [])]
+    key = json.dumps([program, start], sort_keys=True)
     if key not in _servers:
-        _servers[key] = cycle([_start(start), _start(start)])
+        _servers[key] = cycle([_start(program, start), _start(program, start)])
     return next(_servers[key])
 
 
-def _start(environment: dict[str, str]) -> socket.socket:
+def _start(program: list[str], environment: dict[str, str]) -> socket.socket:
     ours, theirs = socket.socketpair()
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, str(SERVER)],
+            [sys.executable, *program],
             env=environment,
             stdin=theirs.fileno(),
             stdout=subprocess.DEVNULL,

@@ -31,8 +31,8 @@ from pathlib import Path
 
 path = list(sys.path)
 # What has changed by that has changed in both.
-from tests.fork_server import load
-load()
+from tests.fork_server import load, of_commands
+load(of_commands())
 descriptors = Path("/proc/self/fd")
 logs = {None: logging.root, **logging.root.manager.loggerDict}
 print(json.dumps({
