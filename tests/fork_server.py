@@ -86,12 +86,17 @@ def load(names: Iterable[str]) -> None:
 
 
 def of_commands() -> Iterator[str]:
+    from scrapy.settings import default_settings
+
     # First: it sets what numpy reads.
     yield "crawlproject.commands"
     for package in ("scrapy.commands", "crawlproject"):
         for module in walk_packages(import_module(package).__path__, f"{package}."):
             if not module.name.startswith(_LATER) and not module.name.endswith("__main__"):
                 yield module.name
+    for kind in ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "SPIDER_MIDDLEWARES"):
+        for path in getattr(default_settings, f"{kind}_BASE"):
+            yield path.rpartition(".")[0]
     # Scrapy looks for commands in all that is installed.
     entry_points(group="scrapy.commands")
 
@@ -119,6 +124,8 @@ def become(descriptors: list[int]) -> str:
     sys.path[:1] = [str(Path.cwd()), *filter(None, python_path.split(os.pathsep))]
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         reopen(stream)
+    # A crawl thaws all there is at its end. What was frozen here it would copy, to throw it away.
+    gc.freeze = gc.unfreeze = lambda: None
     if random := sys.modules.get("numpy.random"):
         random.seed()
     module: str = order["module"]
