@@ -1,6 +1,7 @@
 """Fixtures for all rooms. Nothing here may import the reactor: pytest-twisted installs it."""
 
 import gc
+import os
 from collections.abc import Generator
 
 import pytest
@@ -24,6 +25,9 @@ __all__ = [
     "session_redis",
     "site",
 ]
+
+# All sites of tests are on this machine: not each crawl is to read whom the world trusts.
+os.environ["SSL_CERT_FILE"] = os.devnull
 
 
 @pytest.hookimpl(wrapper=True)
