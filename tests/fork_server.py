@@ -8,6 +8,7 @@ ended, its status. With the other end of standard input, all of it ends.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
@@ -24,7 +25,7 @@ from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 PROJECT = Path(__file__).resolve().parents[1]
 NUMBER = struct.Struct("!i")
@@ -124,7 +125,9 @@ def become(descriptors: list[int]) -> str:
     sys.path[:1] = [str(Path.cwd()), *filter(None, python_path.split(os.pathsep))]
     for stream in (sys.stdin, sys.stdout, sys.stderr):
         reopen(stream)
-    # A crawl thaws all there is at its end. What was frozen here it would copy, to throw it away.
+    # Registered first, called last.
+    atexit.register(end, gc.unfreeze)
+    # What was frozen here a crawl is not to thaw, nor to look through.
     gc.freeze = gc.unfreeze = lambda: None
     if random := sys.modules.get("numpy.random"):
         random.seed()
@@ -151,6 +154,20 @@ def reopen(stream: Any) -> None:
         line_buffering=is_buffered and is_written and (descriptor == 2 or os.isatty(descriptor)),
         write_through=stream.write_through,
     )
+
+
+def end(thaw: Callable[[], None]) -> None:
+    """An interpreter lets go of all there is when it ends: files are closed, and what was not
+    awaited is told. So must we, if there is a crawl that hangs on what is frozen.
+    """
+    for number in signal.valid_signals():
+        # The first that an interpreter lets go of.
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
+    gc.collect()
+    crawler = sys.modules.get("scrapy.crawler")
+    if crawler is None or any(issubclass(type(one), crawler.Crawler) for one in gc.get_objects()):
+        thaw()
 
 
 if __name__ == "__main__":
