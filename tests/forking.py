@@ -116,8 +116,16 @@ def _server(environment: dict[str, str], options: list[str], module: str) -> soc
     program = [*options, str(SERVER), *([module] if module in IMPORTS else [])]
     key = json.dumps([program, start], sort_keys=True)
     if key not in _servers:
-        _servers[key] = cycle([_start(program, start), _start(program, start)])
+        _servers[key] = _in_turn(program, start)
     return next(_servers[key])
+
+
+def _in_turn(program: list[str], environment: dict[str, str]) -> Iterator[socket.socket]:
+    servers = []
+    for _ in range(2):
+        servers.append(_start(program, environment))
+        yield servers[-1]
+    yield from cycle(servers)
 
 
 def _start(program: list[str], environment: dict[str, str]) -> socket.socket:
