@@ -176,6 +176,8 @@ def test_a_seed_that_can_not_be_reached_is_said_and_gives_1(
     tmp_path: Path, seed: str, error: str
 ) -> None:
     options = ["-s", "RETRY_TIMES=0", "-s", "MONITORING_SUMMARY=False", "-O", "x.json"]
+    # Its robots.txt is tried again.
+    options += ["-s", "FRONTIER_RETRY_BACKOFF_SECONDS=0.01"]
     result = scrapy("crawl", "site", "-a", f"seed={seed}", *options, cwd=tmp_path)
     assert result.returncode == 1
     assert error_line(result.stderr) == (
