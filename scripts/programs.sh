@@ -45,3 +45,13 @@ need_programs() {
         chromium chromium-browser google-chrome google-chrome-stable chrome
     need prometheus "alerts" promtool
 }
+
+# holds_files FOLDER: whether it has room for all that tests write, and may hold programs.
+holds_files() {
+    local room probe status=1
+    room=$(df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print $4 }')
+    [ "${room:-0}" -gt 4000000 ] && probe=$(mktemp "$1/probe.XXXXXX" 2>/dev/null) || return 1
+    printf '#!/bin/sh\n' >"$probe" && chmod +x "$probe" && "$probe" 2>/dev/null && status=0
+    rm -f "$probe"
+    return "$status"
+}

@@ -1,5 +1,11 @@
 """Fixtures for all rooms. Nothing here may import the reactor: pytest-twisted installs it."""
 
+import gc
+import os
+from collections.abc import Generator
+
+import pytest
+
 from tests import chance
 from tests.redis_server import (
     redis_cluster,
@@ -19,3 +25,19 @@ __all__ = [
     "session_redis",
     "site",
 ]
+
+# All sites of tests are on this machine: not each crawl is to read whom the world trusts.
+os.environ["SSL_CERT_FILE"] = os.devnull
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """All that the tests import is there to stay. To look through it for garbage, again and again,
+    would take a tenth of their time.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()

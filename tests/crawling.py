@@ -15,6 +15,7 @@ from scrapy.settings import Settings
 
 from crawlproject.frontier import frontier_of
 from crawlproject.items import Page
+from tests.forking import run
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -91,13 +92,21 @@ def scrapy(
     *arguments: str, cwd: Path, timeout: float = 60, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run ``scrapy`` as a user does."""
+    command = [sys.executable, "-m", "scrapy", *arguments]
+    return run(command, cwd=cwd, env=command_environment(**environment), timeout=timeout)
+
+
+def fresh_scrapy(
+    *arguments: str, cwd: Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """The same by a new interpreter: ``tests/forking.py`` says who needs one."""
     return subprocess.run(
         [sys.executable, "-m", "scrapy", *arguments],
         cwd=cwd,
         env=command_environment(**environment),
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=60,
         check=False,
     )
 

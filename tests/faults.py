@@ -12,11 +12,14 @@ from tests.waiting import PATIENCE
 
 
 class Faults:
-    """``chance`` that an answer is lost, and the connection with it. ``lost`` counts them."""
+    """``chance`` that an answer is lost, and the connection with it; ``due`` are lost in any case,
+    the next ones. ``lost`` counts them.
+    """
 
     def __init__(self, port: int, *, chance: float, seed: int = 0) -> None:
         self._behind = port
         self.chance = chance
+        self.due = 0
         self._luck = random.Random(seed)
         self.lost = 0
         self._listening = socket.create_server(("127.0.0.1", 0))
@@ -52,7 +55,8 @@ class Faults:
     def _copy(self, source: socket.socket, target: socket.socket, is_answer: bool) -> None:
         with suppress(OSError):
             while part := source.recv(65_536):
-                if is_answer and self._luck.random() < self.chance:
+                if is_answer and (self.due or self._luck.random() < self.chance):
+                    self.due = max(self.due - 1, 0)
                     self.lost += 1
                     break
                 target.sendall(part)

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Self
 
 from tests.crawling import command_environment
+from tests.forking import Forked
 from tests.waiting import PATIENCE, wait_for
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def start_scrapy(
     before: Callable[[], None] | None = None,
 ) -> subprocess.Popen[str]:
     """A command of Scrapy, in a session of its own, so that all of it can be killed."""
-    return subprocess.Popen(
+    # What is called before is in this process, and only a fork of it can call that.
+    start = subprocess.Popen if before else Forked
+    return start(
         [sys.executable, "-m", "scrapy", *arguments],
         cwd=folder,
         env=command_environment(),

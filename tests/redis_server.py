@@ -177,11 +177,16 @@ class TlsFront:
         self.port = listening.sockets[0].getsockname()[1]
         self._is_listening.set()
         await self._ended.wait()
+        # Begun before: Python 3.11 waits for nobody once it is closed.
+        closed = asyncio.create_task(listening.wait_closed())
+        await asyncio.sleep(0)
         listening.close()
-        others = asyncio.all_tasks() - {asyncio.current_task()}
+        others = asyncio.all_tasks() - {asyncio.current_task(), closed}
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        # Who is not trusted may be on the way out still.
+        await asyncio.wait_for(closed, PATIENCE)
 
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         behind = await asyncio.open_connection("127.0.0.1", self._backend)

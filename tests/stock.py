@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tests.crawling import PROJECT
+from tests.forking import Forked
 from tests.killing import kill
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class StockProject:
             path.write_text(text)
 
     def start(self, *options: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        return Forked(
             [sys.executable, "-m", "scrapy", "crawl", "shop", *options],
             cwd=self.folder,
             # Not the tests' own environment: it names our settings.

@@ -13,6 +13,7 @@ import pytest
 
 from crawlproject.monitoring.snapshot import Phase, read_snapshot
 from tests.crawling import PROJECT
+from tests.forking import Forked
 from tests.killing import kill
 from tests.waiting import wait_for
 
@@ -92,7 +93,7 @@ def start(project: Path, server: Site, *options: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "scrapy", "crawl", "shop", "-a", f"site={server.url()}"]
     # The tests' own add no settings: ours must come by the add-on alone.
     environment = {"PYTHONPATH": str(PROJECT), "PATH": "/usr/bin:/bin"}
-    return subprocess.Popen(
+    return Forked(
         [*command, *options],
         cwd=project,
         env=environment,

@@ -14,6 +14,7 @@ import pytest
 
 from crawlproject.spiders.arguments import ARGUMENTS
 from tests.crawling import command_environment, scrapy
+from tests.forking import Forked
 from tests.waiting import wait_for
 
 if TYPE_CHECKING:
@@ -175,6 +176,8 @@ def test_a_seed_that_can_not_be_reached_is_said_and_gives_1(
     tmp_path: Path, seed: str, error: str
 ) -> None:
     options = ["-s", "RETRY_TIMES=0", "-s", "MONITORING_SUMMARY=False", "-O", "x.json"]
+    # Its robots.txt is tried again.
+    options += ["-s", "FRONTIER_RETRY_BACKOFF_SECONDS=0.01"]
     result = scrapy("crawl", "site", "-a", f"seed={seed}", *options, cwd=tmp_path)
     assert result.returncode == 1
     assert error_line(result.stderr) == (
@@ -213,7 +216,7 @@ def start(
     server: Site, cwd: Path, *options: str, stdout: int | None = None
 ) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"seed={server.url()}"]
-    return subprocess.Popen(
+    return Forked(
         [*command, *options],
         cwd=cwd,
         env=command_environment(),

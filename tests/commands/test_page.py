@@ -18,6 +18,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from crawlproject.frontier.database import DATABASE
 from tests.commands.inquiring import Crawl, ask, url
 from tests.crawling import command_environment, crawl_site
+from tests.forking import Forked
 from tests.killing import CrawlProcess
 from tests.site.spec import Page
 
@@ -89,7 +90,7 @@ async def test_errors_and_redirects_are_stored_pages_too(
 
 
 def run(job: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+    return Forked(
         [sys.executable, "-m", "scrapy", "page", str(job), *arguments],
         cwd=job.parent,
         env=command_environment(),

@@ -15,6 +15,7 @@ import pytest
 from crawlproject.frontier.base import NOFOLLOW, Candidate
 from tests.commands.inquiring import SITE, Crawl, ask, url
 from tests.crawling import command_environment, scrapy
+from tests.forking import Forked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +133,7 @@ def test_a_reader_who_has_seen_enough_ends_it_quietly(tmp_path: Path) -> None:
     links = [Candidate(url(f"/{number:0100}"), NOFOLLOW) for number in range(3000)]
     crawl.fetch("/", *links)
     crawl.close()
-    process = subprocess.Popen(
+    process = Forked[bytes](
         [sys.executable, "-m", "scrapy", "skipped", str(tmp_path)],
         env=command_environment(),
         stdout=subprocess.PIPE,

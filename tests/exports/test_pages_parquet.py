@@ -15,7 +15,7 @@ from crawlproject.exports import pages_parquet
 from crawlproject.exports.columns import KINDS, Kind, value_of
 from crawlproject.exports.pages_parquet import PagesParquetExporter
 from crawlproject.items import Page
-from tests.crawling import PROJECT, crawl_site, scrapy
+from tests.crawling import PROJECT, crawl_site, fresh_scrapy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,7 +147,7 @@ async def test_the_pages_of_all_runs_are_in_it(site: SiteFactory, tmp_path: Path
 def test_without_pyarrow_it_says_how_to_get_it(site: SiteFactory, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text('import sys\nsys.modules["pyarrow"] = None\n')
     server = site({"pages": {"/": {}}})
-    done = scrapy(
+    done = fresh_scrapy(
         *("crawl", "site", "-a", f"seed={server.url()}", "-O", "p.parquet"),
         cwd=tmp_path,
         PYTHONPATH=f"{tmp_path}:{PROJECT}",

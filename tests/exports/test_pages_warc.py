@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 import sys
 import warnings
 from argparse import Namespace
@@ -16,8 +15,10 @@ from warcio.checker import Checker
 
 from tests.answers import ANSWERS, PICTURE, TEXT
 from tests.crawling import command_environment, crawl_site, scrapy
+from tests.forking import Forked
 from tests.killing import Command
 from tests.site.fixture import Site
+from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -289,11 +290,11 @@ def test_an_archive_may_go_to_standard_output(site: SiteFactory, tmp_path: Path)
     server = site(SITE)
     with (tmp_path / "out.warc").open("wb") as out:
         command = ("crawl", "site", "-a", f"seed={server.url()}", "-O", "-:warc")
-        subprocess.run(
+        process = Forked(
             [sys.executable, "-m", "scrapy", *command],
             cwd=tmp_path,
             env=command_environment(),
             stdout=out,
-            check=True,
         )
+        assert process.wait(PATIENCE) == 0
     check(tmp_path / "out.warc")

@@ -20,7 +20,7 @@ from crawlproject.items import Page
 from crawlproject.pipelines.blobs import Blobs, Folder
 from crawlproject.pipelines.remote import Remote
 from tests.answers import ANSWERS, PICTURE, TEXT
-from tests.crawling import PROJECT, crawl_site, scrapy
+from tests.crawling import PROJECT, crawl_site, fresh_scrapy, scrapy
 from tests.killing import Command
 
 if TYPE_CHECKING:
@@ -304,7 +304,7 @@ def test_without_fsspec_it_says_how_to_get_it(site: SiteFactory, tmp_path: Path)
     (tmp_path / "sitecustomize.py").write_text('import sys\nsys.modules["fsspec"] = None\n')
     server = site(SITE)
     options = ("-s", "STORE_BODIES=yes", "-s", "STORE_URI=memory://x")
-    done = scrapy(
+    done = fresh_scrapy(
         *("crawl", "site", "-a", f"seed={server.url()}", *options),
         cwd=tmp_path,
         PYTHONPATH=f"{tmp_path}:{PROJECT}",

@@ -10,7 +10,7 @@ from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
 from crawlproject.render import install
-from tests.crawling import PROJECT, project_settings, scrapy
+from tests.crawling import PROJECT, fresh_scrapy, project_settings, scrapy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,7 +87,7 @@ importlib.util.find_spec = lambda name, *more: None if "playwright" in name else
 
 def test_without_the_extra_one_line_says_how_to_get_it(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(_WITHOUT)
-    result = scrapy(
+    result = fresh_scrapy(
         *("crawl", "site", "-a", "seed=http://127.0.0.1:9/", "-a", "render=auto"),
         cwd=tmp_path,
         PYTHONPATH=f"{tmp_path}:{':'.join(path for path in sys.path if path)}",

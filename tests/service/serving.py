@@ -15,6 +15,7 @@ from http.client import HTTPConnection
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from tests.crawling import PROJECT
+from tests.forking import Forked
 from tests.waiting import PATIENCE, wait_for
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Service:
 
     def start(self) -> Self:
         with (self.folder / "service.log").open("a") as log:
-            self.process = subprocess.Popen(
+            self.process = Forked(
                 [sys.executable, "-m", self._program],
                 cwd=self.folder,
                 env=self.environment,

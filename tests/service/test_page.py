@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from crawlproject.demo.server import serve
@@ -13,9 +15,9 @@ from tests.browser import BROWSER, needs_browser
 from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
     from tests.service.serving import Service
     from tests.site.fixture import Site
@@ -28,33 +30,52 @@ HOSTILE = "<img src=x onerror=\"document.title='pwned'\"> \u202eevil"
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
 
 
-def browse(service: Service, look: Callable[[Page], None], **context: Any) -> list[str]:
-    """Look at the page of a service; what the browser complained about."""
-    complaints: list[str] = []
+class Window:
+    """A browser for all tests; each has a profile of its own."""
 
-    def run() -> None:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=BROWSER, args=list(FLAGS))
-            page = browser.new_context(**context).new_page()
-            page.set_default_timeout(PATIENCE * 1000)
-            expect.set_options(timeout=PATIENCE * 1000)
-            page.on("console", lambda said: _note(said.type, said.text))
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.goto(f"{service.url}/")
-            look(page)
-            browser.close()
+    def __init__(self, pool: ThreadPoolExecutor, browser: Browser) -> None:
+        self._pool = pool
+        self._browser = browser
 
-    def _note(kind: str, text: str) -> None:
-        if kind in ("error", "warning"):
-            complaints.append(text)
+    def browse(self, service: Service, look: Callable[[Page], None], **context: Any) -> list[str]:
+        """Look at the page of a service; what the browser complained about."""
+        complaints: list[str] = []
 
-    # Playwright wants a thread without an event loop.
+        def run() -> None:
+            with self._browser.new_context(**context) as profile:
+                page = profile.new_page()
+                page.set_default_timeout(PATIENCE * 1000)
+                expect.set_options(timeout=PATIENCE * 1000)
+                page.on("console", lambda said: note(said.type, said.text))
+                page.on("pageerror", lambda error: complaints.append(str(error)))
+                page.goto(f"{service.url}/")
+                look(page)
+
+        def note(kind: str, text: str) -> None:
+            if kind in ("error", "warning"):
+                complaints.append(text)
+
+        self._pool.submit(run).result()
+        return complaints
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Window]:
+    # Playwright wants a thread without an event loop, and always the same.
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(run).result()
-    return complaints
+        playwright = pool.submit(sync_playwright().start).result()
+        launch = partial(playwright.chromium.launch, executable_path=BROWSER, args=list(FLAGS))
+        try:
+            browser = pool.submit(launch).result()
+            yield Window(pool, browser)
+            pool.submit(browser.close).result()
+        finally:
+            pool.submit(playwright.stop).result()
 
 
-def test_a_crawl_of_the_demo_site_is_started_watched_and_read(service: Service) -> None:
+def test_a_crawl_of_the_demo_site_is_started_watched_and_read(
+    window: Window, service: Service
+) -> None:
     with serve() as demo:
 
         def look(page: Page) -> None:
@@ -83,10 +104,10 @@ def test_a_crawl_of_the_demo_site_is_started_watched_and_read(service: Service) 
             opened.value.wait_for_load_state()
             assert f'"seed": "{demo.url}"' in opened.value.content()
 
-        assert browse(service, look) == []
+        assert window.browse(service, look) == []
 
 
-def test_a_hostile_title_shows_as_text(service: Service, site: SiteFactory) -> None:
+def test_a_hostile_title_shows_as_text(window: Window, service: Service, site: SiteFactory) -> None:
     server = site(
         {
             "pages": {
@@ -110,10 +131,12 @@ def test_a_hostile_title_shows_as_text(service: Service, site: SiteFactory) -> N
         assert page.locator("a[href^='javascript']").count() == 0
         assert page.locator("main script").count() == 0
 
-    assert browse(service, look) == []
+    assert window.browse(service, look) == []
 
 
-def test_what_is_wrong_with_an_order_is_said_beside_the_form(service: Service) -> None:
+def test_what_is_wrong_with_an_order_is_said_beside_the_form(
+    window: Window, service: Service
+) -> None:
     def look(page: Page) -> None:
         page.goto(f"{service.url}/#new")
         page.get_by_label("URL", exact=True).fill("ftp://example.invalid")
@@ -122,12 +145,14 @@ def test_what_is_wrong_with_an_order_is_said_beside_the_form(service: Service) -
         # What was typed stays.
         expect(page.get_by_label("URL", exact=True)).to_have_value("ftp://example.invalid")
 
-    complaints = browse(service, look)
+    complaints = window.browse(service, look)
     # The browser's own word for any answer of this kind.
     assert [text for text in complaints if "status of 400" not in text] == []
 
 
-def test_nothing_is_wider_than_the_screen(service: Service, site: SiteFactory) -> None:
+def test_nothing_is_wider_than_the_screen(
+    window: Window, service: Service, site: SiteFactory
+) -> None:
     long = "/" + "very-long-" * 60
     server = site({"pages": {"/": {"title": "x" * 300, "links": [long]}, long: {"status": 500}}})
     job = service.order(server.url())
@@ -142,10 +167,10 @@ def test_nothing_is_wider_than_the_screen(service: Service, site: SiteFactory) -
                 expect(page.locator("#jobs-list li").first).to_be_attached()
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
 
-    assert browse(service, look) == []
+    assert window.browse(service, look) == []
 
 
-def test_both_colour_schemes_are_there(service: Service) -> None:
+def test_both_colour_schemes_are_there(window: Window, service: Service) -> None:
     grounds = []
     for scheme in ("light", "dark"):
 
@@ -153,6 +178,6 @@ def test_both_colour_schemes_are_there(service: Service) -> None:
             expect(page.get_by_role("link", name="New crawl")).to_be_visible()
             grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
 
-        assert browse(service, look, color_scheme=scheme) == []
+        assert window.browse(service, look, color_scheme=scheme) == []
     light, dark = (sum(map(int, re.findall(r"\d+", ground)[:3])) for ground in grounds)
     assert dark < 200 < 600 < light

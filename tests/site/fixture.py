@@ -19,9 +19,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
+from tests.forking import Forked
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+PROJECT = Path(__file__).resolve().parents[2]
 SERVER = Path(__file__).with_name("server.py")
 Entry = dict[str, Any]
 
@@ -39,13 +42,14 @@ class Site:
         self._log_file = directory / "log.jsonl"
         self._final_log: list[Entry] | None = None
         (directory / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
-        # -E -S: nothing but the standard library, half the start.
-        command = [sys.executable, "-E", "-S", str(SERVER), "--until-eof", f"--port={port}"]
+        # -E -S: nothing but the standard library.
+        command = [sys.executable, "-E", "-S", "-m", "tests.site.server"]
+        command += ["--until-eof", f"--port={port}"]
         command += [f"--spec={directory / 'spec.json'}", f"--log={self._log_file}"]
         if all_loopback:
             command.append("--bind-all-loopback")
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        self._process = Forked[str](
+            command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         assert self._process.stdout
         first_line = self._process.stdout.readline()

@@ -537,7 +537,8 @@ class RedisFrontier(Turns):
 
     def count_pages(self) -> int:
         counts = self._reply.counts
-        return counts.done + counts.failed - int(self._scripts.ask("HGET", "meta", "moved") or 0)
+        moved = patiently(lambda: self._scripts.ask("HGET", "meta", "moved"))
+        return counts.done + counts.failed - int(moved or 0)
 
     def depths(self) -> dict[int, int]:
         return self.read().depths()

@@ -25,10 +25,12 @@ FOREVER = {"generated": {**MESH, "pages": 9_000}, "random_delay": [0.02, 0.05]}
 def test_the_last_worker_removes_a_finished_crawl_and_all_outputs_are_whole(
     site: SiteFactory, tmp_path: Path, redis_url: str
 ) -> None:
-    server = site(SPEC)
+    # Long enough for all to join: who comes when it is removed begins another.
+    server = site({**SPEC, "random_delay": [0.05, 0.15]})
     options = ("-a", f"seed={server.url()}", "-s", "SCHEDULER_PERSIST=False")
     with Fleet(tmp_path, redis_url, *options) as fleet:
         fleet.start(3)
+        fleet.until_joined(3)
         assert fleet.finish() == [0, 0, 0], fleet.errors()
     (text,) = fleet.outputs()
     assert len(json.loads(text)["pages"]) == len(set(server.paths()))

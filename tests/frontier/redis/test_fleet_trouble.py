@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.redis.binary import Server
+from tests.commands.inquiring import SharedCrawl
 from tests.faults import Faults
 from tests.fleet import Fleet
 from tests.redis_server import connected
@@ -15,6 +16,8 @@ from tests.spiders.test_same_answer import GOLDEN, SPEC, comparable
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    import pytest
 
     from tests.site.fixture import Site
 
@@ -148,3 +151,20 @@ def test_answers_of_redis_that_are_lost_lose_and_double_nothing(
     assert is_golden(fleet, server)
     assert more_than_once(server) == {}
     assert "Traceback" not in fleet.errors()
+
+
+def test_who_goes_on_with_a_crawl_asks_again_when_an_answer_is_lost(
+    redis_server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Faults(redis_server.port, chance=0.0) as way:
+        crawl = SharedCrawl(way.url)
+        crawl.fetch("/")
+        way.due = 1
+        # What a worker that joins says first.
+        assert crawl.frontier.count_pages() == 1
+        assert way.lost == 1
+        crawl.close()
+    assert [line.partition(":")[0] for line in caplog.messages] == [
+        WAITS,
+        "Redis can be used again",
+    ]
