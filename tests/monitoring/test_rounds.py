@@ -23,7 +23,8 @@ from crawlproject.monitoring.rounds import round_note
             9,
             {"changed": 1, "cosmetic": 3, "failed": 2, "back": 1, "unlinked": 2, "new": 2},
             "9 pages were visited again: 2 have not changed, 1 has changed, 3 have changed in "
-            "looks only, 2 could not be had, 1 is back; 2 pages are new; 2 are not linked to any more.",
+            "looks only, 2 could not be had, 1 is back; 2 pages are new; 2 are not linked to any "
+            "more.",
         ),
         (1, {"changed": 1}, "1 page was visited again: 1 has changed."),
     ],

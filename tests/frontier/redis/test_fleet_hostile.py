@@ -17,7 +17,7 @@ from crawlproject.frontier.redis.blocks import packed
 from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.tidying import type_of
 from tests.fleet import PREFIX, Fleet
-from tests.frontier.test_contract import joined
+from tests.frontier.engines import joined
 from tests.redis_server import connected
 from tests.spiders.test_same_answer import GOLDEN, SPEC, comparable
 

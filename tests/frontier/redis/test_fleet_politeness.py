@@ -11,7 +11,7 @@ import pytest
 from crawlproject.frontier.base import Candidate
 from crawlproject.frontier.hosts import HostLimits
 from tests.fleet import Fleet
-from tests.frontier.test_contract import joined
+from tests.frontier.engines import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
