@@ -106,6 +106,7 @@ PURE = (
     "exports/columns.py",
     "exports/warc_text.py",
     "monitoring/tally.py",
+    "monitoring/times.py",
     "service/outcome.py",
     "monitoring/line.py",
     "monitoring/snapshot.py",

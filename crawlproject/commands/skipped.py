@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from contextlib import contextmanager
 from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,7 +20,8 @@ from crawlproject.commands.account import skip_words
 from crawlproject.commands.inquiry import Inquiry
 from crawlproject.errors import BadArgument, BadOutput
 from crawlproject.exports.cells import cell
-from crawlproject.exports.storage import LINES, partial_of
+from crawlproject.exports.replacing import replaced
+from crawlproject.exports.storage import LINES
 from crawlproject.frontier import overview
 from crawlproject.frontier.base import LASTING
 from crawlproject.frontier.reading import Reader
@@ -31,7 +31,7 @@ from crawlproject.records import json_encoder
 if TYPE_CHECKING:
     import argparse
     import sqlite3
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from crawlproject.frontier.base import Skip
     from crawlproject.frontier.source import Source
@@ -81,7 +81,7 @@ class Command(Inquiry, ScrapyCommand):
                 write(wanted, sys.stdout.buffer)
                 return 0
             try:
-                with _replaced(path) as file:
+                with replaced(path) as file:
                     write(wanted, file)
             except OSError as error:
                 self._complain(f"can't write {str(path)!r}: {error.strerror}")
@@ -112,29 +112,6 @@ def _check_reasons(reasons: Iterable[str], database: sqlite3.Connection) -> None
             nearest = get_close_matches(word, [*found, *LASTING], n=1)
             hint = f"did you mean {nearest[0]!r}?" if nearest else f"there are {', '.join(found)}"
             raise BadArgument("--reason", f"nothing was skipped for {word!r}; {hint}")
-
-
-@contextmanager
-def _replaced(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write, which takes the place of the old one when it is complete."""
-    # A link stays a link, and a device or a pipe is no file to be replaced.
-    path = path.resolve()
-    is_special = path.exists() and not path.is_file()
-    draft = path if is_special else partial_of(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = draft.open("wb")
-    except OSError as error:
-        raise BadOutput(f"can't write {str(path)!r}: {error.strerror}") from None
-    try:
-        with file:
-            yield file
-    except BaseException:
-        if not is_special:
-            draft.unlink(missing_ok=True)
-        raise
-    if not is_special:
-        draft.replace(path)
 
 
 def _write_csv(skips: Iterable[Skip], file: IO[bytes]) -> None:

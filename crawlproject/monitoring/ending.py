@@ -66,6 +66,7 @@ class Ending:
     tally: Tally = field(default_factory=Tally)
     # With the final referrers.
     broken: list[Broken] = field(default_factory=list)
+    blocked: list[Broken] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
     depths: dict[int, int] = field(default_factory=dict)
     files: list[File] = field(default_factory=list)
@@ -102,6 +103,7 @@ def notes(ending: Ending) -> list[str]:
     """What a reader must know besides: why it ended early, what is missing."""
     candidates = [
         _volume(ending),
+        _times(ending.tally),
         _copies(ending),
         _scripted(ending.scripted),
         _continuation(ending.earlier),
@@ -199,6 +201,7 @@ def _verdict(tally: Tally) -> str:
     parts = [
         f"{tally.fine:,} fine" if tally.fine else "",
         f"{tally.broken:,} broken" if tally.broken else "",
+        f"{tally.blocked:,} blocked" if tally.blocked else "",
         f"{tally.denied:,} denied by robots.txt" if tally.denied else "",
         f"{tally.refused:,} refused{_refusals(tally)}" if tally.refused else "",
     ]
@@ -219,6 +222,14 @@ def _volume(ending: Ending) -> str | None:
     pages = tally.pages - (ending.earlier.pages if ending.earlier else 0)
     rate = f", {pages / ending.seconds:,.1f} pages/s" if ending.seconds and pages > 0 else ""
     return f"{size(tally.bytes)}{rate}."
+
+
+def _times(tally: Tally) -> str | None:
+    found = tally.times.percentiles()
+    if found is None:
+        return None
+    half, most, all_but_few = (f"{milliseconds:,} ms" for milliseconds in found)
+    return f"Half of the answers took {half} or less, 90 % {most}, 99 % {all_but_few}."
 
 
 def _copies(ending: Ending) -> str | None:
