@@ -24,6 +24,7 @@ ROOMS = (
     "exports",
     "spiders",
     "monitoring",
+    "report",
     "demo",
     "cluster",
     "commands",

@@ -1,0 +1,75 @@
+"""Pages by host, and by what they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crawlproject.monitoring.tally import BLOCKED, BROKEN, FINE
+from crawlproject.report.lists import Column, Kind, Listing, Row, Section, cut
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crawlproject.report.survey import Survey
+
+ROWS = 5_000
+
+
+def section(survey: Survey) -> Section:
+    known = survey.known
+    hosts = Listing(
+        "hosts",
+        "Hosts",
+        _columns("host", "Host"),
+        _rows(survey, known.hosts, survey.hosts),
+        total=len(survey.hosts),
+        empty="No pages.",
+    )
+    types = Listing(
+        "content-types",
+        "Content types",
+        _columns("type", "Type"),
+        _rows(survey, known.types, survey.types),
+        total=len(survey.types),
+        empty="No pages.",
+    )
+    return Section("hosts-section", "Hosts and types", [hosts, types])
+
+
+def _columns(name: str, label: str) -> tuple[Column, ...]:
+    own = f"pages?{name}={{{name}}}"
+    return (
+        Column(name, label),
+        Column("pages", "Pages", Kind.NUMBER, link=own),
+        *(
+            Column(outcome, outcome.capitalize(), Kind.NUMBER, link=f"{own}&outcome={outcome}")
+            for outcome in (FINE, BROKEN, BLOCKED)
+        ),
+        Column("bytes", "Size", Kind.BYTES),
+        Column("fetch_ms", "Mean time", Kind.MILLISECONDS),
+    )
+
+
+def _rows(survey: Survey, codes: NDArray[np.uint32], names: list[str]) -> list[Row]:
+    """By the number of their pages."""
+    known, count = survey.known, len(names)
+
+    def sum_of(values: NDArray[Any]) -> NDArray[np.float64]:
+        sums = np.bincount(codes, weights=values.astype(np.float64), minlength=count)
+        return sums.astype(np.float64)
+
+    pages = np.bincount(codes, minlength=count)
+    is_timed = known.times >= 0
+    timed = np.maximum(sum_of(is_timed), 1)
+    columns = (
+        pages,
+        *(sum_of(known.is_outcome(outcome)) for outcome in (FINE, BROKEN, BLOCKED)),
+        sum_of(np.maximum(known.sizes, 0)),
+        np.round(sum_of(np.where(is_timed, known.times, 0)) / timed),
+    )
+    order = np.lexsort((np.arange(count), -pages))[:ROWS]
+    return [
+        (cut(names[code]), *(int(column[code]) for column in columns)) for code in order.tolist()
+    ]
