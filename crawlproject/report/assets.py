@@ -1,7 +1,8 @@
 """The files of the page, which may be in an egg: HTML, style, scripts, and the charts' library.
 
 Scripts are modules that import from each other, so that each can be read by itself. In a file that
-opens from disk nothing can be imported: there they are one script, in this order.
+opens from disk nothing can be imported: there they are one script, each module in a block of its
+own, behind those that it imports from.
 """
 
 from __future__ import annotations
@@ -11,13 +12,10 @@ import hashlib
 import re
 from importlib.resources import files
 
-_SCRIPTS = (
-    *("dom", "words", "unpack", "data", "place", "csv", "rows", "filters", "details", "table"),
-    *("colours", "charts", "shape", "sections", "report"),
-)
+_MAIN = "report"
 _LIBRARY = "vendor/echarts/echarts.min.js"
-_IMPORT = re.compile(r"^import\b[^;]*;\n", re.MULTILINE)
-_EXPORT = re.compile(r"^export ", re.MULTILINE)
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export ((?:async )?(?:const|function|class) (\w+))", re.MULTILINE)
 
 
 def template() -> str:
@@ -30,8 +28,19 @@ def style() -> bytes:
 
 def script() -> bytes:
     """All modules as one."""
-    modules = (_read(f"page/{name}.js").decode() for name in _SCRIPTS)
-    return "\n".join(_EXPORT.sub("", _IMPORT.sub("", text)) for text in modules).encode()
+    modules: dict[str, str] = {}
+    _load(_MAIN, modules)
+    return "\n".join(("const modules = {};", *modules.values())).encode()
+
+
+def _load(name: str, modules: dict[str, str]) -> None:
+    text = _read(f"page/{name}.js").decode()
+    for _, other in _IMPORT.findall(text):
+        if other not in modules:
+            _load(other, modules)
+    exports = ", ".join(export for _, export in _EXPORT.findall(text))
+    text = _EXPORT.sub(r"\1", _IMPORT.sub(r"const \1 = modules.\2;", text))
+    modules[name] = f"{{\n{text}modules.{name} = {{ {exports} }};\n}}"
 
 
 def library() -> bytes:

@@ -61,7 +61,7 @@ def write_report(
     file.write(before)
     listings = [listing for section in sections for listing in section.listings]
     parts = PageParts(survey, listings, most_pages)
-    kept = _write_pages(file, parts, pages_bytes)
+    _write_pages(file, parts, pages_bytes)
     room = lists_bytes
     for listing in listings:
         content = _packed_listing(listing, Refs(parts.numbers, survey.url), room)
@@ -69,9 +69,14 @@ def write_report(
         file.write(element("list", content))
     head = {
         **overview(survey, sections),
-        "page_columns": [_column(column) for column in COLUMNS],
-        "words": parts.words(),
-        "pages": kept,
+        "page_list": {
+            "name": "pages",
+            "title": "All pages",
+            "empty": "No pages.",
+            "total": survey.tally.pages,
+            "columns": [_column(column) for column in COLUMNS],
+            "words": parts.words(),
+        },
         "sections": [_section(section) for section in sections],
     }
     file.write(element("report", packed(head)))
@@ -115,17 +120,14 @@ def _frame(seeds: list[str]) -> tuple[bytes, bytes]:
     return before.encode(), after.replace("{{script}}", script.decode()).encode()
 
 
-def _write_pages(file: IO[bytes], parts: PageParts, room: int) -> int:
-    """How many there was room for."""
-    kept = 0
-    for count, part in parts:
+def _write_pages(file: IO[bytes], parts: PageParts, room: int) -> None:
+    """As many as there is room for."""
+    for part in parts:
         content = packed(part)
         if len(content) > room:
             break
         room -= len(content)
-        kept += count
         file.write(element("pages", content))
-    return kept
 
 
 def _packed_listing(listing: Listing, refs: Refs, room: int) -> bytes:

@@ -62,14 +62,18 @@ def _rows(survey: Survey, codes: NDArray[np.uint32], names: list[str]) -> list[R
 
     pages = np.bincount(codes, minlength=count)
     is_timed = known.times >= 0
-    timed = np.maximum(sum_of(is_timed), 1)
+    timed, times = sum_of(is_timed), sum_of(np.where(is_timed, known.times, 0))
     columns = (
         pages,
         *(sum_of(known.is_outcome(outcome)) for outcome in (FINE, BROKEN, BLOCKED)),
         sum_of(np.maximum(known.sizes, 0)),
-        np.round(sum_of(np.where(is_timed, known.times, 0)) / timed),
+        np.where(timed > 0, np.round(times / np.maximum(timed, 1)), np.nan),
     )
     order = np.lexsort((np.arange(count), -pages))[:ROWS]
     return [
-        (cut(names[code]), *(int(column[code]) for column in columns)) for code in order.tolist()
+        (cut(names[code]), *(_whole(column[code]) for column in columns)) for code in order.tolist()
     ]
+
+
+def _whole(value: float) -> int | None:
+    return None if np.isnan(value) else int(value)

@@ -18,7 +18,15 @@ import numpy as np
 from crawlproject.exports.sitemap_xml import HTML_TYPES
 from crawlproject.frontier.entry import depth_of
 from crawlproject.items import Page
-from crawlproject.monitoring.tally import FINE, OUTCOMES, Tally, error_word, outcome_of
+from crawlproject.monitoring.tally import (
+    BLOCKED,
+    BROKEN,
+    FINE,
+    OUTCOMES,
+    Tally,
+    error_word,
+    outcome_of,
+)
 from crawlproject.report.shape import Shape
 from crawlproject.report.structured import Types
 
@@ -131,7 +139,7 @@ class Gathering:
         page = Page(url, status, depth_of(level), error=error, bytes=size, fetch_ms=milliseconds)
         self.tally.add(page)
         outcome = outcome_of(status, error)
-        self.shape.add(url, is_fine=outcome == FINE)
+        self.shape.add(url, is_broken=outcome in (BROKEN, BLOCKED))
         self.structured.add(number, record.get("structured_data"))
         title, description = text_of(record.get("title")), text_of(record.get("description"))
         values = {

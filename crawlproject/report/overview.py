@@ -37,7 +37,7 @@ def overview(survey: Survey, sections: list[Section]) -> dict[str, Any]:
         "answers": _answers(survey),
         "depths": sorted(survey.depths.items()),
         "times": weight.times(survey),
-        "speed": weight.speed(survey.known.fetched),
+        "speed": survey.pace._asdict(),
         "shape": survey.shape.tree(),
     }
 

@@ -100,10 +100,9 @@ class PageParts:
             "data": list(self._data),
         }
 
-    def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """The parts, each with how many pages it has."""
-        for part in self._parts:
-            yield len(part), self._part(part)
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """What is to be written of each part: values by column."""
+        return map(self._part, self._parts)
 
     def _by_url(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
         urls = [

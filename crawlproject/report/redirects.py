@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawlproject.frontier.edges import edges_from
-from crawlproject.report.known import answer_words
 from crawlproject.report.lists import Column, Issue, Kind, Listing, Row, Section, Severity
 
 if TYPE_CHECKING:
@@ -163,8 +162,17 @@ def _row(survey: Survey, redirect: Redirect, status: int | None) -> Row:
         sources = [] if own is None else survey.sources(own)
     way = list(redirect.way)
     hops = len(way)
-    said = answer_words(status, None) if status else ""
-    return (redirect.id, said, redirect.kind, hops, end, answer, redirect.linked, way, sources)
+    return (
+        redirect.id,
+        str(status or ""),
+        redirect.kind,
+        hops,
+        end,
+        answer,
+        redirect.linked,
+        way,
+        sources,
+    )
 
 
 def _statuses(survey: Survey, ids: list[int]) -> dict[int, int]:

@@ -24,7 +24,7 @@ _ROWS = 1_000
 @dataclass(slots=True)
 class Folder:
     pages: int = 0
-    # Of those, the ones that are not fine.
+    # Of those, the ones that are broken or blocked.
     failed: int = 0
     # Pages right in it.
     own: int = 0
@@ -38,14 +38,14 @@ class Shape:
         self.hosts: dict[str, Folder] = {}
         self._count = 0
 
-    def add(self, url: str, *, is_fine: bool) -> None:
+    def add(self, url: str, *, is_broken: bool) -> None:
         scheme, _, host, *parts = url.partition("?")[0].split("/", LEVELS + 3)
         # The last part is the page's own name, or what is too deep to be told apart.
         *names, _ = parts or [""]
         folder = self._folder(self.hosts, f"{scheme}//{host}")
         while folder is not None:
             folder.pages += 1
-            folder.failed += not is_fine
+            folder.failed += is_broken
             name = names.pop(0) if names else None
             is_folder = name is not None and len(name) < _NAME_CHARS
             inner = self._folder(folder.folders, f"{name}/") if is_folder else None
@@ -81,7 +81,7 @@ def section(tree: list[dict[str, Any]]) -> Section:
     columns = (
         Column("url", "Folder", Kind.URL),
         Column("pages", "Pages", Kind.NUMBER, link="pages?path={url}"),
-        Column("failed", "Not fine", Kind.NUMBER),
+        Column("failed", "Broken or blocked", Kind.NUMBER),
     )
     listing = Listing("folders", "Folders", columns, rows, empty="No pages.")
     return Section("shape", "Shape of the site", [listing])

@@ -19,6 +19,7 @@ from crawlproject.monitoring.tally import FINE, OUTCOMES
 from crawlproject.records import PAGE, from_text
 from crawlproject.report.known import Gathering, canonical_of
 from crawlproject.report.lists import URL_CHARS, cut
+from crawlproject.report.pace import pace_of
 from crawlproject.report.web import Web
 
 if TYPE_CHECKING:
@@ -62,12 +63,14 @@ class Survey:
         self.in_sitemap = self.web.in_sitemaps()
         self.counts = overview.count(self.database)
         self.depths = reader.depths()
+        self.pace = pace_of(self.known.fetched)
 
     def ending(self) -> Ending:
-        """What the summary of the crawl would say, had it ended now."""
+        """What the summary of the crawl would say, had it ended now, in one run."""
         exact = sum(mark.similarity is None for mark in self.copies or ())
         return Ending(
             subject=self.reader.seeds(),
+            seconds=self.pace.seconds or None,
             tally=self.tally,
             counts=self.counts,
             depths=self.depths,

@@ -60,7 +60,7 @@ def section(survey: Survey) -> Section:
             "A description that fits every page says nothing of any.",
         ),
     ]
-    notes = [f"Of {int(is_indexable.sum()):,} pages that search engines may show."]
+    notes = [f"This is about the {int(is_indexable.sum()):,} pages that search engines may show."]
     is_read = is_indexable & known.has(Flag.READ)
     if not is_read.any() and is_indexable.any():
         notes.append(_NOT_READ)

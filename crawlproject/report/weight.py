@@ -19,9 +19,6 @@ ROWS = 500
 # From here on, visitors leave.
 SLOW_MS = 2_000
 HEAVY_BYTES = 2_000_000
-# Longer without an answer, and nobody was crawling.
-PAUSE_SECONDS = 300
-_POINTS = 80
 
 
 def section(survey: Survey) -> Section:
@@ -82,32 +79,4 @@ def times(survey: Survey) -> dict[str, Any]:
         "percentiles": None if found is None else found._asdict(),
         "steps": list(STEPS),
         "counts": survey.tally.times.histogram(),
-    }
-
-
-def speed(fetched: NDArray[np.float64]) -> dict[str, Any]:
-    """Pages a second over the time in which somebody was crawling: ``points`` are the seconds since
-    the first page, and the speed until then.
-    """
-    moments = np.sort(fetched[~np.isnan(fetched)])
-    if not len(moments):
-        return {"first": None, "last": None, "seconds": 0, "pauses": 0, "points": []}
-    gaps = np.diff(moments)
-    is_pause = gaps > PAUSE_SECONDS
-    elapsed = np.r_[0.0, np.cumsum(np.where(is_pause, 0.0, gaps))]
-    seconds = float(elapsed[-1])
-    width = seconds / min(_POINTS, max(len(moments) // 3, 1))
-    points = []
-    if width > 0:
-        counts, edges = np.histogram(elapsed, round(seconds / width), (0.0, seconds))
-        points = [
-            [round(float(end), 3), round(float(count) / width, 3)]
-            for count, end in zip(counts, edges[1:], strict=True)
-        ]
-    return {
-        "first": round(float(moments[0]), 3),
-        "last": round(float(moments[-1]), 3),
-        "seconds": round(seconds, 3),
-        "pauses": int(is_pause.sum()),
-        "points": points,
     }

@@ -1,0 +1,60 @@
+// The sections of the report, each with its lists, and the way to them.
+
+import { byId, element, ownLink } from "./dom.js";
+import { shapePanel } from "./shape.js";
+import { Table } from "./table.js";
+import { shortNumber } from "./words.js";
+
+/** Tables by the name of their list. */
+export function showSections(store) {
+  const tables = new Map();
+  const links = [navLink("overview", "Overview"), navLink("issues", "What to mend", store.head.issues.length)];
+  for (const section of [...store.head.sections, { name: "all-pages", title: "All pages", notes: [], lists: ["pages"] }]) {
+    const node = element(
+      "section", { class: "section", id: section.name, "aria-labelledby": `${section.name}-title` },
+      element("h2", { id: `${section.name}-title`, tabindex: "-1" }, section.title),
+      ...section.notes.map((note) => element("p", { class: "note" }, note)),
+    );
+    if (section.name === "shape") node.append(shapePanel());
+    for (const name of section.lists) {
+      const table = new Table(store.lists.get(name));
+      tables.set(name, table);
+      node.append(table.node);
+    }
+    byId("sections").append(node);
+    links.push(navLink(section.name, section.title, countOf(store, section)));
+  }
+  byId("nav").append(element("ol", {}, ...links));
+  follow();
+  return tables;
+}
+
+const COUNTED = new Set(["shape", "weight", "links", "hosts-section", "structured-data"]);
+
+/** How much there is to see; not of what is always there. */
+function countOf(store, { name, lists }) {
+  if (COUNTED.has(name)) return null;
+  const counts = lists.filter((one) => one !== "robots" && one !== "sitemaps" && one !== "reasons" && one !== "clusters").map((one) => store.lists.get(one).total);
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+function navLink(name, title, count = null) {
+  const badge = count === null ? null : element("span", { class: "count", "data-none": count === 0 }, count ? shortNumber(count) : "0");
+  return element("li", {}, ownLink(name, {}, element("span", {}, title), badge));
+}
+
+/** The link of the section that is read stands out. */
+function follow() {
+  const links = new Map([...byId("nav").querySelectorAll("a")].map((link) => [link.hash.slice(1), link]));
+  const seen = new Set();
+  const observer = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) seen[isIntersecting ? "add" : "delete"](target.id);
+    const current = [...links.keys()].findLast((name) => seen.has(name));
+    if (!current) return;
+    for (const [name, link] of links) {
+      if (name === current) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+  }, { rootMargin: "-15% 0px -70% 0px" });
+  for (const name of links.keys()) observer.observe(byId(name));
+}
