@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawlproject.monitoring.tally import BLOCKED, BROKEN, FINE, OUTCOMES
-from crawlproject.report.known import Flag, canonical_of
+from crawlproject.report.known import Flag
 from crawlproject.report.lists import (
     URL_CHARS,
     Column,
@@ -18,6 +18,7 @@ from crawlproject.report.lists import (
     Severity,
     cut,
 )
+from crawlproject.report.values import canonical_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,6 +10,7 @@ from html import escape
 from typing import IO, TYPE_CHECKING, Any
 
 from crawlproject.monitoring.streams import visible
+from crawlproject.records import encodable
 from crawlproject.report import (
     assets,
     canonicals,
@@ -109,7 +110,7 @@ def _frame(seeds: list[str]) -> tuple[bytes, bytes]:
     """What stands before the data, and behind it."""
     style, script = assets.style(), assets.script()
     policy = assets.policy(scripts=(script, assets.library()), styles=(style,))
-    subject = cut(visible(seeds[0]), _TITLE_CHARS) if seeds else "a crawl"
+    subject = cut(visible(encodable(seeds[0])), _TITLE_CHARS) if seeds else "a crawl"
     before, after = assets.template().split("{{data}}")
     for name, value in (
         ("policy", policy),
@@ -159,6 +160,7 @@ def _listing(listing: Listing, refs: Refs, rows: int) -> dict[str, Any]:
         "rows": rows,
         "of_page": listing.of_page,
         "unrolled": listing.unrolled,
+        "is_check": bool(listing.issues),
         "columns": [_column(column) for column in listing.columns],
         "values": values,
         "texts": refs.texts,

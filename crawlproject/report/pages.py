@@ -14,10 +14,12 @@ import numpy as np
 
 from crawlproject.frontier.entry import depth_of
 from crawlproject.monitoring.tally import FINE, OUTCOMES
-from crawlproject.report.known import NONE, Codes, Flag, canonical_of, text_of
+from crawlproject.report.gathering import Codes
+from crawlproject.report.known import Flag
 from crawlproject.report.lists import TEXT_CHARS, URL_CHARS, Column, Kind, cut
 from crawlproject.report.refs import Refs
 from crawlproject.report.structured import names_of
+from crawlproject.report.values import NONE, canonical_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -39,10 +39,11 @@ class Shape:
         self._count = 0
 
     def add(self, url: str, *, is_broken: bool) -> None:
-        scheme, _, host, *parts = url.partition("?")[0].split("/", LEVELS + 3)
-        # The last part is the page's own name, or what is too deep to be told apart.
-        *names, _ = parts or [""]
-        folder = self._folder(self.hosts, f"{scheme}//{host}")
+        parts = url.partition("?")[0].split("/", LEVELS + 3)
+        # The last part is the page's own name, or what is too deep to be told apart. What has no
+        # host, as a spider's own data: URL, has no folders either.
+        names = parts[3:-1]
+        folder = self._folder(self.hosts, "/".join(parts[:3])[:_NAME_CHARS])
         while folder is not None:
             folder.pages += 1
             folder.failed += is_broken

@@ -16,10 +16,11 @@ from crawlproject.frontier.reading import IS_PAGE, Reader
 from crawlproject.frontier.seen import fingerprint
 from crawlproject.monitoring.ending import Ending, Limits
 from crawlproject.monitoring.tally import FINE, OUTCOMES
-from crawlproject.records import PAGE, from_text
-from crawlproject.report.known import Gathering, canonical_of
+from crawlproject.records import PAGE, encodable, from_text
+from crawlproject.report.gathering import Gathering
 from crawlproject.report.lists import URL_CHARS, cut
 from crawlproject.report.pace import pace_of
+from crawlproject.report.values import canonical_of
 from crawlproject.report.web import Web
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class Survey:
 
     def id_of(self, url: str) -> int:
         """0: nobody knows it."""
+        url = encodable(url)
         row = self.database.execute(
             "SELECT id FROM urls WHERE fingerprint = ? AND url = ?", (fingerprint(url), url)
         ).fetchone()

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlproject.report.known import Flag, text_of
+from crawlproject.report.known import Flag
 from crawlproject.report.lists import Column, Issue, Kind, Listing, Section, Severity, cut
+from crawlproject.report.values import text_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

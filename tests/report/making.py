@@ -171,7 +171,11 @@ def large(database: sqlite3.Connection, pages: int, links: int = 20) -> None:
     database.executemany(
         "INSERT INTO pages VALUES (?, ?, ?)",
         (
-            (number + 1, to_text(_record(number, url, random)), _links(number, pages, links, random))
+            (
+                number + 1,
+                to_text(_record(number, url, random)),
+                _links(number, pages, links, random),
+            )
             for number, url in enumerate(urls)
         ),
     )
@@ -191,7 +195,11 @@ def _trouble(crawl: Crawl, database: sqlite3.Connection, pages: int, urls: list[
     skips = [
         (f"https://{_TOPICS[place % 50]}.example/{place}", "offsite", None)
         if place % 3
-        else (f"{SITE}/calendar/{place}", "prefix budget", "SCOPE_MAX_PAGES_PER_PREFIX=300 for /calendar")
+        else (
+            f"{SITE}/calendar/{place}",
+            "prefix budget",
+            "SCOPE_MAX_PAGES_PER_PREFIX=300 for /calendar",
+        )
         for place in range(pages // 5)
     ]
     database.executemany(

@@ -57,7 +57,7 @@ function showIssues({ issues, passed, page_list: { total } }) {
   )));
   if (!issues.length) {
     byId("issues-title").textContent = total ? "Nothing to mend" : "No pages";
-    byId("issue-list").append(element("li", { class: "nothing" }, total ? "No check has found anything." : "Nothing was fetched, so there is nothing to tell."));
+    byId("issue-list").append(element("li", { class: total ? "nothing passed" : "nothing" }, total ? "No check has found anything." : "Nothing was fetched, so there is nothing to tell."));
   }
   byId("passed").hidden = passed.length === 0 || !total;
   const [summary, list] = byId("passed").children;

@@ -21,7 +21,7 @@ export class Table {
     this.node = element("section", { class: "list", id: list.name, "aria-labelledby": `${list.name}-title` }, this.title);
     if (list.count === 0) {
       this.node.classList.add("is-empty");
-      this.node.append(element("p", { class: "nothing" }, list.empty || "Nothing here."));
+      this.node.append(element("p", { class: list.is_check ? "nothing passed" : "nothing" }, list.empty || "Nothing here."));
       return;
     }
     this.build();
