@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crawlproject.monitoring.tally import BLOCKED, BROKEN, FINE, OUTCOMES
+from crawlproject.report.conflicts import (
+    ALL,
+    LISTED_BROKEN,
+    LISTED_CANONICAL,
+    LISTED_NOINDEX,
+    LISTED_REDIRECT,
+    NOINDEX_TOO,
+    OF_SITEMAPS,
+    TO_BROKEN,
+    TO_CANONICAL,
+    TO_NOINDEX,
+    TO_REDIRECT,
+    TO_UNKNOWN,
+    Conflict,
+)
 from crawlproject.report.known import Flag
 from crawlproject.report.lists import (
     URL_CHARS,
@@ -15,7 +30,6 @@ from crawlproject.report.lists import (
     Kind,
     Listing,
     Section,
-    Severity,
     cut,
 )
 from crawlproject.report.values import canonical_of
@@ -29,91 +43,6 @@ if TYPE_CHECKING:
 ROWS = 20_000
 
 
-class _Conflict(NamedTuple):
-    what: str
-    severity: Severity
-    # As in ``Issue``.
-    one: str
-    several: str
-    why: str
-
-
-_WHY_CANONICAL = "Search engines then don't know which page to show."
-_WHY_SITEMAP = "A sitemap should name pages that answer, and that search engines may show."
-
-TO_BROKEN = _Conflict(
-    "canonical is broken",
-    Severity.ERROR,
-    "canonical link to a broken page",
-    "canonical links to broken pages",
-    _WHY_CANONICAL,
-)
-TO_REDIRECT = _Conflict(
-    "canonical redirects",
-    Severity.WARNING,
-    "canonical link to a redirect",
-    "canonical links to redirects",
-    _WHY_CANONICAL,
-)
-TO_NOINDEX = _Conflict(
-    "canonical is noindex",
-    Severity.ERROR,
-    "canonical link to a page that is not to be indexed",
-    "canonical links to pages that are not to be indexed",
-    "Search engines may drop both.",
-)
-TO_CANONICAL = _Conflict(
-    "canonical names another",
-    Severity.WARNING,
-    "canonical link to a page that names another one",
-    "canonical links to pages that name other ones",
-    _WHY_CANONICAL,
-)
-TO_UNKNOWN = _Conflict(
-    "canonical was not fetched",
-    Severity.NOTICE,
-    "canonical link to a page that was not crawled",
-    "canonical links to pages that were not crawled",
-    "It may be on another host, or out of scope; nobody has looked whether it is there.",
-)
-NOINDEX_TOO = _Conflict(
-    "noindex and canonical",
-    Severity.WARNING,
-    "page with both noindex and a canonical link",
-    "pages with both noindex and a canonical link",
-    "One says 'forget me', the other 'count me there'.",
-)
-LISTED_NOINDEX = _Conflict(
-    "noindex in a sitemap",
-    Severity.WARNING,
-    "page in a sitemap that is not to be indexed",
-    "pages in a sitemap that are not to be indexed",
-    _WHY_SITEMAP,
-)
-LISTED_CANONICAL = _Conflict(
-    "in a sitemap, names another",
-    Severity.WARNING,
-    "page in a sitemap that names another as the real one",
-    "pages in a sitemap that name others as the real ones",
-    _WHY_SITEMAP,
-)
-LISTED_REDIRECT = _Conflict(
-    "in a sitemap, redirects",
-    Severity.WARNING,
-    "URL in a sitemap that redirects",
-    "URLs in a sitemap that redirect",
-    _WHY_SITEMAP,
-)
-LISTED_BROKEN = _Conflict(
-    "in a sitemap, broken",
-    Severity.ERROR,
-    "URL in a sitemap that is broken",
-    "URLs in a sitemap that are broken",
-    _WHY_SITEMAP,
-)
-_OF_SITEMAPS = (LISTED_BROKEN, LISTED_NOINDEX, LISTED_CANONICAL, LISTED_REDIRECT)
-_ALL = (TO_BROKEN, TO_NOINDEX, TO_REDIRECT, TO_CANONICAL, NOINDEX_TOO, *_OF_SITEMAPS, TO_UNKNOWN)
-
 _COLUMNS = (
     Column("page", "Page", Kind.PAGE),
     Column("conflict", "Conflict", is_filter=True),
@@ -121,16 +50,16 @@ _COLUMNS = (
     Column("answer", "Answer there", Kind.ANSWER),
 )
 # The page, what is wrong, and the other one.
-_Found = tuple[int, _Conflict, "Ref | None"]
+_Found = tuple[int, Conflict, "Ref | None"]
 
 
 def section(survey: Survey) -> Section:
-    counts = dict.fromkeys(_ALL, 0)
-    rows: dict[_Conflict, list[_Found]] = {conflict: [] for conflict in _ALL}
+    counts = dict.fromkeys(ALL, 0)
+    rows: dict[Conflict, list[_Found]] = {conflict: [] for conflict in ALL}
     for found in (*_canonicals(survey), *_listed(survey)):
         conflict = found[1]
         counts[conflict] += 1
-        if counts[conflict] <= ROWS // len(_ALL):
+        if counts[conflict] <= ROWS // len(ALL):
             rows[conflict].append(found)
     listing = Listing(
         "conflicts",
@@ -138,7 +67,7 @@ def section(survey: Survey) -> Section:
         _COLUMNS,
         [
             (page, conflict.what, other, _answer(survey, other))
-            for conflict in _ALL
+            for conflict in ALL
             for page, _, other in rows[conflict]
         ],
         lead="Pages whose canonical link, noindex and sitemap contradict each other, or lead "
@@ -158,7 +87,7 @@ def section(survey: Survey) -> Section:
         )
         for conflict, count in counts.items()
         # Without a sitemap, nobody has looked.
-        if survey.web.sitemaps or conflict not in _OF_SITEMAPS
+        if survey.web.sitemaps or conflict not in OF_SITEMAPS
     ]
     return Section("canonical", "Canonical and noindex", [listing])
 

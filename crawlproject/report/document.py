@@ -30,7 +30,8 @@ from crawlproject.report import (
 from crawlproject.report.lists import Kind, cut
 from crawlproject.report.overview import overview
 from crawlproject.report.packing import element, packed, packed_text
-from crawlproject.report.pages import COLUMNS, MOST_PAGES, PageParts
+from crawlproject.report.page_columns import COLUMNS
+from crawlproject.report.pages import MOST_PAGES, PageParts
 from crawlproject.report.refs import Refs
 from crawlproject.report.survey import Survey
 

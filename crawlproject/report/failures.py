@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from crawlproject.monitoring.tally import BLOCKED, BROKEN, DENIED, REFUSED
-from crawlproject.report.lists import Column, Issue, Kind, Listing, Row, Section, Severity, cut
+from crawlproject.report.lists import (
+    PAGE_COLUMN,
+    Column,
+    Issue,
+    Kind,
+    Listing,
+    Row,
+    Section,
+    Severity,
+    cut,
+)
 
 if TYPE_CHECKING:
     from crawlproject.report.survey import Survey
@@ -16,7 +26,7 @@ if TYPE_CHECKING:
 ROWS = 10_000
 
 _COLUMNS = (
-    Column("page", "Page", Kind.PAGE),
+    PAGE_COLUMN,
     Column("answer", "Answer", Kind.ANSWER, is_filter=True),
     Column(
         "linked",
@@ -28,104 +38,84 @@ _COLUMNS = (
 )
 
 
+class _Kind(NamedTuple):
+    """How pages of an outcome are told of; behind the severity as in ``Issue``."""
+
+    title: str
+    lead: str
+    empty: str
+    severity: Severity
+    one: str
+    several: str
+    why: str
+
+
+_KINDS = {
+    BROKEN: _Kind(
+        "Broken pages",
+        "They answer with an error, or not at all. The number of pages that link to each says "
+        "which to mend first; open a row to see them.",
+        "No broken links. Every page that was asked for has answered.",
+        Severity.ERROR,
+        "broken page",
+        "broken pages",
+        "Visitors and search engines that follow a link to them end in an error.",
+    ),
+    BLOCKED: _Kind(
+        "Blocked pages",
+        "Their server is there, but did not let the crawler in: it wants a password (401), "
+        "forbids it (403) or was asked too often (429). Visitors may see them.",
+        "No page is blocked: no server answered 401, 403 or 429.",
+        Severity.WARNING,
+        "page that lets no crawler in",
+        "pages that let no crawler in",
+        "If visitors may see them, search engines should, too; 429 means: crawl more slowly.",
+    ),
+    DENIED: _Kind(
+        "Denied by robots.txt",
+        "Pages link to them, and robots.txt forbids to fetch them. They were not asked for.",
+        "robots.txt forbids nothing that pages link to.",
+        Severity.NOTICE,
+        "page that robots.txt denies",
+        "pages that robots.txt denies",
+        "That is fine if it is on purpose: search engines don't read them either.",
+    ),
+    REFUSED: _Kind(
+        "Refused by a rule of yours",
+        "A gatekeeper of your own has said no. They were not asked for.",
+        "",
+        Severity.NOTICE,
+        "page that a rule of yours refuses",
+        "pages that rules of yours refuse",
+        "They are not in the rest of this report.",
+    ),
+}
+
+
 def broken(survey: Survey) -> Section:
-    return Section("broken-links", "Broken links", [_broken(survey)])
+    return Section("broken-links", "Broken links", [_listing(survey, BROKEN)])
 
 
 def blocked(survey: Survey) -> Section:
-    listings = [_blocked(survey), _denied(survey)]
-    if survey.tally.refused:
-        listings.append(_refused(survey))
+    outcomes = (BLOCKED, DENIED, REFUSED) if survey.tally.refused else (BLOCKED, DENIED)
+    listings = [_listing(survey, outcome) for outcome in outcomes]
     return Section("no-entry", "Blocked and denied", [*listings, _robots(survey)])
 
 
-def _broken(survey: Survey) -> Listing:
-    listing = Listing(
-        "broken",
-        "Broken pages",
-        _COLUMNS,
-        _rows(survey, BROKEN),
-        lead="They answer with an error, or not at all. The number of pages that link to each says "
-        "which to mend first; open a row to see them.",
-        empty="No broken links. Every page that was asked for has answered.",
-        total=survey.tally.broken,
-        of_page=("depth",),
-        unrolled="sources",
-    )
-    listing.issues = [
-        Issue(
-            Severity.ERROR,
-            survey.tally.broken,
-            "broken page",
-            "broken pages",
-            "Visitors and search engines that follow a link to them end in an error.",
-            "broken",
-        )
-    ]
-    return listing
-
-
-def _blocked(survey: Survey) -> Listing:
-    listing = Listing(
-        "blocked",
-        "Blocked pages",
-        _COLUMNS,
-        _rows(survey, BLOCKED),
-        lead="Their server is there, but did not let the crawler in: it wants a password (401), "
-        "forbids it (403) or was asked too often (429). Visitors may see them.",
-        empty="No page is blocked: no server answered 401, 403 or 429.",
-        total=survey.tally.blocked,
-        of_page=("depth",),
-        unrolled="sources",
-    )
-    listing.issues = [
-        Issue(
-            Severity.WARNING,
-            survey.tally.blocked,
-            "page that lets no crawler in",
-            "pages that let no crawler in",
-            "If visitors may see them, search engines should, too; 429 means: crawl more slowly.",
-            "blocked",
-        )
-    ]
-    return listing
-
-
-def _denied(survey: Survey) -> Listing:
-    listing = Listing(
-        "denied",
-        "Denied by robots.txt",
-        _COLUMNS,
-        _rows(survey, DENIED),
-        lead="Pages link to them, and robots.txt forbids to fetch them. They were not asked for.",
-        empty="robots.txt forbids nothing that pages link to.",
-        total=survey.tally.denied,
-        of_page=("depth",),
-        unrolled="sources",
-    )
-    listing.issues = [
-        Issue(
-            Severity.NOTICE,
-            survey.tally.denied,
-            "page that robots.txt denies",
-            "pages that robots.txt denies",
-            "That is fine if it is on purpose: search engines don't read them either.",
-            "denied",
-        )
-    ]
-    return listing
-
-
-def _refused(survey: Survey) -> Listing:
+def _listing(survey: Survey, outcome: str) -> Listing:
+    kind = _KINDS[outcome]
+    total = survey.tally.by_outcome[outcome]
     return Listing(
-        "refused",
-        "Refused by a rule of yours",
+        outcome,
+        kind.title,
         _COLUMNS,
-        _rows(survey, REFUSED),
-        lead="A gatekeeper of your own has said no. They were not asked for.",
-        total=survey.tally.refused,
+        _rows(survey, outcome),
+        lead=kind.lead,
+        empty=kind.empty,
+        total=total,
         of_page=("depth",),
         unrolled="sources",
+        issues=[Issue(kind.severity, total, kind.one, kind.several, kind.why, outcome)],
     )
 
 

@@ -19,29 +19,27 @@ ROWS = 5_000
 
 def section(survey: Survey) -> Section:
     known = survey.known
-    hosts = Listing(
-        "hosts",
-        "Hosts",
-        _columns("host", "Host"),
-        _rows(survey, known.hosts, survey.hosts),
-        total=len(survey.hosts),
-        empty="No pages.",
-    )
-    types = Listing(
-        "content-types",
-        "Content types",
-        _columns("type", "Type"),
-        _rows(survey, known.types, survey.types),
-        total=len(survey.types),
-        empty="No pages.",
-    )
-    return Section("hosts-section", "Hosts and types", [hosts, types])
+    listings = [
+        Listing(
+            name,
+            title,
+            _columns(column),
+            _rows(survey, codes, names),
+            total=len(names),
+            empty="No pages.",
+        )
+        for name, title, column, codes, names in (
+            ("hosts", "Hosts", "host", known.hosts, survey.hosts),
+            ("content-types", "Content types", "type", known.types, survey.types),
+        )
+    ]
+    return Section("hosts-section", "Hosts and types", listings)
 
 
-def _columns(name: str, label: str) -> tuple[Column, ...]:
+def _columns(name: str) -> tuple[Column, ...]:
     own = f"pages?{name}={{{name}}}"
     return (
-        Column(name, label),
+        Column(name, name.capitalize()),
         Column("pages", "Pages", Kind.NUMBER, link=own),
         *(
             Column(outcome, outcome.capitalize(), Kind.NUMBER, link=f"{own}&outcome={outcome}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawlproject.frontier.entry import depth_of
-from crawlproject.report.lists import Column, Kind, Listing, Section
+from crawlproject.report.lists import Section, pages_list
 from crawlproject.report.web import Web, page_ids
 
 if TYPE_CHECKING:
@@ -29,11 +29,10 @@ class Ranked(NamedTuple):
 def section(survey: Survey) -> Section:
     known, inlinks = survey.known, survey.web.inlinks
     places = np.lexsort((known.ids, -inlinks, -survey.rank))[:ROWS]
-    listing = Listing(
+    listing = pages_list(
         "linked",
         "Top pages by links",
-        (Column("page", "Page", Kind.PAGE),),
-        [(number,) for number in survey.ids(places)],
+        survey.ids(places),
         lead="PageRank is how often somebody who follows links at random comes by; 1 is the mean "
         "of all pages. The pages that matter to you should be on top.",
         empty="No pages.",

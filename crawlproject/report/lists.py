@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # A URL: its id, or its text.
 Ref = int | str
@@ -75,6 +78,9 @@ class Column(NamedTuple):
     link: str = ""
 
 
+PAGE_COLUMN = Column("page", "Page", Kind.PAGE)
+
+
 @dataclass(slots=True)
 class Listing:
     """One table. ``name`` is its address: #broken."""
@@ -97,6 +103,11 @@ class Listing:
 
     def __post_init__(self) -> None:
         self.total = max(self.total, len(self.rows))
+
+
+def pages_list(name: str, title: str, ids: Iterable[int], **more: Any) -> Listing:
+    """A list of pages, by the ids of their URLs, and what is known of them anyway."""
+    return Listing(name, title, (PAGE_COLUMN,), [(number,) for number in ids], **more)
 
 
 @dataclass(slots=True)

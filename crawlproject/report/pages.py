@@ -15,8 +15,8 @@ import numpy as np
 from crawlproject.frontier.entry import depth_of
 from crawlproject.monitoring.tally import FINE, OUTCOMES
 from crawlproject.report.gathering import Codes
-from crawlproject.report.known import Flag
-from crawlproject.report.lists import TEXT_CHARS, URL_CHARS, Column, Kind, cut
+from crawlproject.report.lists import TEXT_CHARS, URL_CHARS, Kind, cut
+from crawlproject.report.page_columns import INDEXABLE, indexable
 from crawlproject.report.refs import Refs
 from crawlproject.report.structured import names_of
 from crawlproject.report.values import NONE, canonical_of, text_of
@@ -35,38 +35,6 @@ _PART = 10_000
 _AT_ONCE = 500
 _DESCRIPTION_CHARS = 200
 _TYPES = 5
-
-INDEXABLE = ("yes", "error", "no HTML", "noindex", "names another page")
-
-# What each page has, besides its URL.
-COLUMNS = (
-    Column("page", "Page", Kind.PAGE),
-    Column("answer", "Answer", Kind.ANSWER, is_filter=True),
-    Column("outcome", "Outcome", is_filter=True, is_aside=True),
-    Column("depth", "Depth", Kind.NUMBER, is_filter=True, hint="links from a seed"),
-    Column("inlinks", "Inlinks", Kind.NUMBER, hint="pages that link to it"),
-    Column(
-        "outlinks", "Outlinks", Kind.NUMBER, is_aside=True, hint="links on it, also to other sites"
-    ),
-    Column("rank", "PageRank", Kind.RANK, hint="1 is the mean of all pages"),
-    Column("fetch_ms", "Time", Kind.MILLISECONDS),
-    Column("bytes", "Size", Kind.BYTES),
-    Column("words", "Words", Kind.NUMBER, hint="of the main text"),
-    Column("indexable", "Indexable", is_filter=True, hint="whether search engines may show it"),
-    Column("type", "Type", is_filter=True, is_aside=True),
-    Column("language", "Language", is_filter=True, is_aside=True),
-    Column("host", "Host", is_filter=True, is_aside=True),
-    Column("title", "Title", is_aside=True),
-    Column("description", "Description", is_aside=True),
-    Column("heading", "Main heading", is_aside=True),
-    Column("canonical", "Canonical", Kind.URL, is_aside=True),
-    Column("duplicate_of", "Duplicate of", Kind.URL, is_aside=True),
-    Column("similarity", "Similarity", Kind.SHARE, is_aside=True),
-    Column("in_sitemap", "In a sitemap", Kind.YES, is_filter=True, is_aside=True),
-    Column("data", "Structured data", Kind.WORDS, is_filter=True, is_aside=True),
-    Column("fetched", "Fetched", Kind.TIME, is_aside=True),
-    Column("sources", "Pages that link to it", Kind.URLS, is_aside=True),
-)
 
 
 class PageParts:
@@ -89,6 +57,7 @@ class PageParts:
         self.numbers[0] = -1
         self._copies = {mark.page: mark for mark in survey.copies or ()}
         self._data = Codes()
+        self._indexable = indexable(survey.known)
 
     def words(self) -> dict[str, list[str]]:
         """What the codes of columns mean; to be asked for when all parts are written."""
@@ -151,7 +120,7 @@ class PageParts:
             "fetch_ms": _or_none(known.times[places]),
             "bytes": _or_none(known.sizes[places]),
             "words": _or_none(known.words[places]),
-            "indexable": _indexable(survey)[places].tolist(),
+            "indexable": self._indexable[places].tolist(),
             "in_sitemap": is_listed.astype(int).tolist(),
             "fetched": [None if at != at else round(at) for at in fetched.tolist()],
         }
@@ -196,18 +165,6 @@ def _refs(listing: Listing) -> Iterator[Any]:
     for place, column in enumerate(listing.columns):
         if column.kind in (Kind.PAGE, Kind.URL):
             yield from (row[place] for row in listing.rows)
-
-
-def _indexable(survey: Survey) -> NDArray[np.uint8]:
-    """By place, as ``INDEXABLE`` says it."""
-    known = survey.known
-    why = np.zeros(len(known), np.uint8)
-    # The last word counts, so what matters most comes last.
-    why[known.has(Flag.CANONICAL)] = INDEXABLE.index("names another page")
-    why[known.has(Flag.NOINDEX)] = INDEXABLE.index("noindex")
-    why[~known.has(Flag.HTML)] = INDEXABLE.index("no HTML")
-    why[~known.is_outcome(FINE) | (known.statuses != 200)] = INDEXABLE.index("error")
-    return why
 
 
 def _heading(record: Record) -> str | None:

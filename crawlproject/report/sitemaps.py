@@ -8,11 +8,9 @@ import numpy as np
 
 from crawlproject.frontier.entry import BY_SITEMAP
 from crawlproject.frontier.rows import state_of
-from crawlproject.report.lists import Column, Issue, Kind, Listing, Section, Severity
+from crawlproject.report.lists import Column, Issue, Kind, Listing, Section, Severity, pages_list
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from crawlproject.report.survey import Survey
 
 ROWS = 20_000
@@ -33,11 +31,10 @@ def _orphans(survey: Survey) -> Listing:
     places = np.flatnonzero(survey.known.levels == BY_SITEMAP + 1)
     why = "Visitors don't find them, and search engines take them for unimportant."
     words = ("page that nothing links to", "pages that nothing links to")
-    return Listing(
+    return pages_list(
         "orphans",
         "Orphans",
-        (Column("page", "Page", Kind.PAGE),),
-        [(number,) for number in survey.ids(places[:ROWS])],
+        survey.ids(places[:ROWS]),
         lead="A sitemap names them, and no page that links lead to does.",
         empty="No orphans. Every page in a sitemap can be reached by links.",
         total=len(places),
@@ -52,14 +49,14 @@ def _unlisted(survey: Survey) -> Listing:
     # Of hosts that have a sitemap at all.
     hosts = np.unique(known.hosts[is_listed])
     is_missing = known.indexable() & ~is_listed & np.isin(known.hosts, hosts)
-    places = _by_links(survey, np.flatnonzero(is_missing))
+    places = np.flatnonzero(is_missing)
+    places = places[np.lexsort((places, -survey.web.inlinks[places]))]
     why = "Search engines learn of new pages and changes sooner by a sitemap."
     words = ("page that no sitemap names", "pages that no sitemap names")
-    return Listing(
+    return pages_list(
         "unlisted",
         "Missing from sitemaps",
-        (Column("page", "Page", Kind.PAGE),),
-        [(number,) for number in survey.ids(places[:ROWS])],
+        survey.ids(places[:ROWS]),
         lead="Search engines may show them, and no sitemap of their host names them.",
         empty="Every page that search engines may show is in a sitemap.",
         total=len(places),
@@ -96,7 +93,3 @@ def _sitemaps(survey: Survey) -> Listing:
     )
     total = len(survey.web.sitemaps)
     return Listing("sitemaps", "Sitemaps that were read", columns, rows, total=total)
-
-
-def _by_links(survey: Survey, places: NDArray[np.int64]) -> NDArray[np.int64]:
-    return places[np.lexsort((places, -survey.web.inlinks[places]))]

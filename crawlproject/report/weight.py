@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crawlproject.monitoring.times import STEPS
-from crawlproject.report.lists import Column, Issue, Kind, Listing, Section, Severity
+from crawlproject.report.lists import Issue, Section, Severity, pages_list
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,55 +21,45 @@ SLOW_MS = 2_000
 HEAVY_BYTES = 2_000_000
 
 
+_SLOW = (
+    f"page that took {SLOW_MS // 1000} seconds or more",
+    f"pages that took {SLOW_MS // 1000} seconds or more",
+    "Visitors leave, and search engines fetch fewer pages of a slow site.",
+)
+_HEAVY = (
+    *("page of 2 MB or more", "pages of 2 MB or more"),
+    "They take long on a phone, and search engines read only their beginning.",
+)
+
+
 def section(survey: Survey) -> Section:
     known = survey.known
-    slow = int((known.times >= SLOW_MS).sum())
-    heavy = int((known.sizes >= HEAVY_BYTES).sum())
-    slowest = _first(
-        survey,
-        known.times,
-        ("slowest", "Slowest pages", "From the request to the last byte, as the crawler saw it."),
-        ("fetch_ms", "bytes", "depth"),
+    slow, heavy = int((known.times >= SLOW_MS).sum()), int((known.sizes >= HEAVY_BYTES).sum())
+    slowest = pages_list(
+        "slowest",
+        "Slowest pages",
+        _first(survey, known.times),
+        lead="From the request to the last byte, as the crawler saw it.",
+        empty="Nothing was fetched.",
+        of_page=("fetch_ms", "bytes", "depth"),
+        issues=[Issue(Severity.WARNING, slow, *_SLOW, "slowest")],
     )
-    slowest.issues = [
-        Issue(
-            Severity.WARNING,
-            slow,
-            f"page that took {SLOW_MS // 1000} seconds or more",
-            f"pages that took {SLOW_MS // 1000} seconds or more",
-            "Visitors leave, and search engines fetch fewer pages of a slow site.",
-            "slowest",
-        )
-    ]
-    largest = _first(
-        survey,
-        known.sizes,
-        ("largest", "Largest pages", "Bytes of the body, after decompression."),
-        ("bytes", "fetch_ms", "type"),
+    largest = pages_list(
+        "largest",
+        "Largest pages",
+        _first(survey, known.sizes),
+        lead="Bytes of the body, after decompression.",
+        empty="Nothing was fetched.",
+        of_page=("bytes", "fetch_ms", "type"),
+        issues=[Issue(Severity.NOTICE, heavy, *_HEAVY, "largest")],
     )
-    largest.issues = [
-        Issue(
-            Severity.NOTICE,
-            heavy,
-            "page of 2 MB or more",
-            "pages of 2 MB or more",
-            "They take long on a phone, and search engines read only their beginning.",
-            "largest",
-        )
-    ]
     return Section("weight", "Speed and size", [slowest, largest])
 
 
-def _first(
-    survey: Survey, values: NDArray[np.int32], names: tuple[str, str, str], columns: tuple[str, ...]
-) -> Listing:
-    name, title, lead = names
+def _first(survey: Survey, values: NDArray[np.int32]) -> list[int]:
+    """The ids of the pages with the largest values."""
     places = np.argsort(-values.astype(np.int64), kind="stable")[:ROWS]
-    places = places[values[places] >= 0]
-    rows = [(number,) for number in survey.ids(places)]
-    empty = "Nothing was fetched."
-    page = (Column("page", "Page", Kind.PAGE),)
-    return Listing(name, title, page, rows, lead=lead, empty=empty, of_page=columns)
+    return survey.ids(places[values[places] >= 0])
 
 
 def times(survey: Survey) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from crawlproject.report.document import sections_of
-from crawlproject.report.pages import COLUMNS, PageParts
+from crawlproject.report.page_columns import COLUMNS
+from crawlproject.report.pages import PageParts
 from tests.report.making import SITE, Crawl
 
 # What the page makes of others.
