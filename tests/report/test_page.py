@@ -119,6 +119,14 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(database, tmp_path_factory.mktemp("large") / "report.html")
 
 
+@pytest.fixture(scope="module")
+def medium(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Something is in every list."""
+    database = connect_to_memory()
+    large(database, 2_000)
+    return write(database, tmp_path_factory.mktemp("medium") / "report.html")
+
+
 def ready(page: Page) -> None:
     expect(page.locator("html[data-ready]")).to_be_attached()
 
@@ -146,6 +154,8 @@ def test_it_opens_from_disk_and_tells_at_once_how_the_site_is(
         # What is in order has a friendly word.
         expect(page.locator("#no-title")).to_contain_text("Every page has a title.")
         expect(page.locator("#sitemaps-section")).to_contain_text("No sitemap was read")
+        # Nobody has looked: that is not none.
+        expect(page.locator("#nav a", has_text="Sitemaps")).to_have_text("Sitemaps–")
         assert page.title() == f"Crawl report of {SITE}/"
 
     assert browsing.look(small, look) == []
@@ -323,14 +333,14 @@ def test_a_hundred_thousand_pages_are_sorted_and_searched(browsing: Browsing, ma
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_is_wider_than_the_screen(browsing: Browsing, many: Path, width: int) -> None:
+def test_nothing_is_wider_than_the_screen(browsing: Browsing, medium: Path, width: int) -> None:
     def look(page: Page) -> None:
         ready(page)
         for name in ("broken", "redirects", "pages"):
             page.locator(f"#{name} button.open").first.click()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
-    assert browsing.look(many, look, viewport={"width": width, "height": 900}) == []
+    assert browsing.look(medium, look, viewport={"width": width, "height": 900}) == []
 
 
 def test_both_colour_schemes_are_there(browsing: Browsing, small: Path) -> None:

@@ -7,7 +7,7 @@ import { number } from "./words.js";
 // Fewer rows are seen at a glance.
 const FEW = 8;
 const MOST_OPTIONS = 200;
-const AT_ONCE = 4;
+const AT_ONCE = 3;
 const PATIENCE_MS = 150;
 
 export class Filters {

@@ -29,17 +29,19 @@ export function showSections(store) {
   return tables;
 }
 
-const COUNTED = new Set(["shape", "weight", "links", "hosts-section", "structured-data"]);
+const UNCOUNTED = new Set(["shape", "weight", "links", "hosts-section", "structured-data"]);
 
-/** How much there is to see; not of what is always there. */
+/** How much there is to see; not of what is always there, and not a number where nobody has looked. */
 function countOf(store, { name, lists }) {
-  if (COUNTED.has(name)) return null;
+  if (UNCOUNTED.has(name)) return null;
+  if (!lists.length) return NaN;
   const counts = lists.filter((one) => one !== "robots" && one !== "sitemaps" && one !== "reasons" && one !== "clusters").map((one) => store.lists.get(one).total);
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function navLink(name, title, count = null) {
-  const badge = count === null ? null : element("span", { class: "count", "data-none": count === 0 }, count ? shortNumber(count) : "0");
+  const words = Number.isNaN(count) ? "–" : shortNumber(count);
+  const badge = count === null ? null : element("span", { class: "count", "data-none": !count }, words);
   return element("li", {}, ownLink(name, {}, element("span", {}, title), badge));
 }
 

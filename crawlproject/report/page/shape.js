@@ -75,7 +75,7 @@ function treemapOption(nodes, top, { ink, soft, panel, raised, done, "warn-fill"
     tooltip: { renderMode: "richText", confine: true, formatter: ({ name, value, data }) => `${name}: ${plural(value, "page")}${data?.failed ? `, ${number(data.failed)} broken or blocked` : ""}` },
     series: [{
       type: "treemap", name: visible(top), data: nodes.map(coloured), leafDepth: 2, roam: false, nodeClick: "link",
-      left: 0, right: 0, top: 0, bottom: 34, visibleMin: 120, label,
+      left: 0, right: 0, top: 0, bottom: 34, visibleMin: 300, childrenVisibleMin: 9000, label,
       upperLabel: { show: true, height: 22, color: ink, fontSize: 12, formatter: ({ name, value }) => `${name} ${number(value)}` },
       breadcrumb: { bottom: 0, left: 0, height: 24, itemStyle: { color: raised, borderColor: raised, shadowBlur: 0, textStyle: { color: ink } }, emphasis: { itemStyle: { color: soft, textStyle: { color: panel } } } },
       itemStyle: { borderColor: panel, borderWidth: 1, gapWidth: 2 },
