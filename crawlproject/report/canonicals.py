@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -37,7 +38,7 @@ from crawlproject.report.values import canonical_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlproject.report.lists import Ref
+    from crawlproject.report.lists import Row
     from crawlproject.report.survey import Survey
 
 ROWS = 20_000
@@ -49,27 +50,31 @@ _COLUMNS = (
     Column("other", "Other page", Kind.URL, hint="its canonical, or where it redirects"),
     Column("answer", "Answer there", Kind.ANSWER),
 )
-# The page, what is wrong, and the other one.
-_Found = tuple[int, Conflict, "Ref | None"]
+
+
+class _Found(NamedTuple):
+    """The id of a page, what is wrong with it, and the id of the other one; 0: there is none, or
+    nobody knows it. ``place`` is that of the page.
+    """
+
+    page: int
+    conflict: Conflict
+    other: int
+    place: int
 
 
 def section(survey: Survey) -> Section:
     counts = dict.fromkeys(ALL, 0)
-    rows: dict[Conflict, list[_Found]] = {conflict: [] for conflict in ALL}
-    for found in (*_canonicals(survey), *_listed(survey)):
-        conflict = found[1]
-        counts[conflict] += 1
-        if counts[conflict] <= ROWS // len(ALL):
-            rows[conflict].append(found)
+    shown: dict[Conflict, list[_Found]] = {conflict: [] for conflict in ALL}
+    for found in chain(_canonicals(survey), _listed(survey)):
+        counts[found.conflict] += 1
+        if counts[found.conflict] <= ROWS // len(ALL):
+            shown[found.conflict].append(found)
     listing = Listing(
         "conflicts",
         "Conflicts",
         _COLUMNS,
-        [
-            (page, conflict.what, other, _answer(survey, other))
-            for conflict in ALL
-            for page, _, other in rows[conflict]
-        ],
+        _rows(survey, [found for conflict in ALL for found in shown[conflict]]),
         lead="Pages whose canonical link, noindex and sitemap contradict each other, or lead "
         "nowhere.",
         empty="No conflicts between canonical links, noindex and sitemaps.",
@@ -92,33 +97,42 @@ def section(survey: Survey) -> Section:
     return Section("canonical", "Canonical and noindex", [listing])
 
 
+def _rows(survey: Survey, shown: list[_Found]) -> list[Row]:
+    is_text = survey.known.has(Flag.CANONICAL)
+    places = {found.place for found in shown if not found.other and is_text[found.place]}
+    texts = {
+        place: cut(canonical_of(record) or "", URL_CHARS)
+        for place, record in survey.records(sorted(places))
+    }
+    rows: list[Row] = []
+    for found in shown:
+        end = survey.web.place_of(found.other) if found.other else None
+        answer = "" if end is None else survey.answers[survey.known.answers[end]]
+        other = found.other or texts.get(found.place)
+        rows.append((found.page, found.conflict.what, other, answer))
+    return rows
+
+
 def _canonicals(survey: Survey) -> Iterator[_Found]:
     known, web = survey.known, survey.web
     is_noindex = known.has(Flag.NOINDEX)
     # What failed says nothing of itself.
     is_said = known.has(Flag.CANONICAL) & known.is_outcome(FINE)
-    places = np.flatnonzero(is_said)
-    unknown = {place for place in places.tolist() if not known.canonicals[place]}
-    texts = {
-        place: cut(canonical_of(record) or "", URL_CHARS)
-        for place, record in survey.records(sorted(unknown))
-    }
-    for place in places.tolist():
+    for place in np.flatnonzero(is_said).tolist():
         page, target = int(known.ids[place]), int(known.canonicals[place])
-        other: Ref = target or texts.get(place, "")
         if is_noindex[place]:
-            yield page, NOINDEX_TOO, other
+            yield _Found(page, NOINDEX_TOO, target, place)
         end = web.place_of(target) if target else None
         if end is None:
-            yield page, TO_UNKNOWN, other
+            yield _Found(page, TO_UNKNOWN, target, place)
         elif OUTCOMES[known.outcomes[end]] in (BROKEN, BLOCKED):
-            yield page, TO_BROKEN, other
+            yield _Found(page, TO_BROKEN, target, place)
         elif web.end_of(target) != target:
-            yield page, TO_REDIRECT, other
+            yield _Found(page, TO_REDIRECT, target, place)
         elif is_noindex[end]:
-            yield page, TO_NOINDEX, other
+            yield _Found(page, TO_NOINDEX, target, place)
         elif is_said[end]:
-            yield page, TO_CANONICAL, other
+            yield _Found(page, TO_CANONICAL, target, place)
 
 
 def _listed(survey: Survey) -> Iterator[_Found]:
@@ -130,15 +144,10 @@ def _listed(survey: Survey) -> Iterator[_Found]:
         if end is None:
             continue
         if OUTCOMES[known.outcomes[end]] == BROKEN:
-            yield number, LISTED_BROKEN, None
+            yield _Found(number, LISTED_BROKEN, 0, end)
         elif web.end_of(number) != number:
-            yield number, LISTED_REDIRECT, web.end_of(number)
+            yield _Found(number, LISTED_REDIRECT, web.end_of(number), end)
         elif is_noindex[end]:
-            yield number, LISTED_NOINDEX, None
+            yield _Found(number, LISTED_NOINDEX, 0, end)
         elif is_canonical[end]:
-            yield number, LISTED_CANONICAL, int(known.canonicals[end]) or None
-
-
-def _answer(survey: Survey, other: Ref | None) -> str:
-    place = survey.web.place_of(other) if isinstance(other, int) else None
-    return "" if place is None else survey.answers[survey.known.answers[place]]
+            yield _Found(number, LISTED_CANONICAL, int(known.canonicals[end]), end)

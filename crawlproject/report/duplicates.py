@@ -30,7 +30,8 @@ def section(survey: Survey) -> Section:
         clusters[mark.of].append(mark)
     # The largest first, then by the number of their first page.
     ordered = sorted(clusters.items(), key=lambda item: (-len(item[1]), item[0]))
-    return Section(name, title, [_clusters(ordered), _pages(survey, ordered)])
+    pages = _pages(survey, ordered)
+    return Section(name, title, [_clusters(ordered), pages] if ordered else [pages])
 
 
 def _clusters(ordered: list[tuple[int, list[Mark]]]) -> Listing:
@@ -53,7 +54,6 @@ def _clusters(ordered: list[tuple[int, list[Mark]]]) -> Listing:
         rows,
         lead="A page, and those that have its body or almost its text. Menus and footers don't "
         "count.",
-        empty="No page is a duplicate of another.",
         total=len(ordered),
         of_page=("depth", "inlinks"),
         unrolled="members",
@@ -82,6 +82,7 @@ def _pages(survey: Survey, ordered: list[tuple[int, list[Mark]]]) -> Listing:
         columns,
         rows[:ROWS],
         lead="The same, page by page.",
+        empty="No page has the body, or almost the text, of another.",
         total=sum(len(marks) for _, marks in ordered),
         of_page=("indexable", "canonical"),
     )

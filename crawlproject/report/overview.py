@@ -31,6 +31,7 @@ def overview(survey: Survey, sections: list[Section]) -> dict[str, Any]:
         "seed_count": len(ending.subject),
         "started_at": None if started_at is None else started_at.timestamp(),
         "open": survey.counts.open,
+        "again": survey.count_again(),
         "health": _health(survey),
         "figures": _figures(survey, sections),
         **_issues(sections),

@@ -122,12 +122,7 @@ def _found(survey: Survey) -> Iterator[Redirect]:
         way = _way(number, targets, is_end)
         is_loop = number in is_end or way[-1] in is_end
         kind = LOOP if is_loop else CHAIN if len(way) > 1 else HOP
-        if number in is_end:
-            place = survey.web.place_of(number)
-            linked = 0 if place is None else int(survey.web.inlinks[place])
-        else:
-            linked = survey.web.sources_of_redirect(number)[0]
-        yield Redirect(number, kind, way, linked)
+        yield Redirect(number, kind, way, _links_to(survey, number)[0])
     yield from _away(survey)
 
 
@@ -148,18 +143,23 @@ def _away(survey: Survey) -> Iterator[Redirect]:
         ).fetchone()
         links = [] if row is None else (edges_from([row]).links >> 1).tolist()
         if links:
-            yield Redirect(number, AWAY, tuple(links[:1]), int(survey.web.inlinks[place]))
+            yield Redirect(number, AWAY, tuple(links[:1]), _links_to(survey, number)[0])
+
+
+def _links_to(survey: Survey, number: int) -> tuple[int, list[int]]:
+    """How many pages link to what redirects, and the ids of the first of them."""
+    if survey.web.is_redirect(number):
+        count, places = survey.web.sources_of_redirect(number)
+        return count, survey.ids(places)
+    place = survey.web.place_of(number)
+    return (0, []) if place is None else (int(survey.web.inlinks[place]), survey.sources(place))
 
 
 def _row(survey: Survey, redirect: Redirect, status: int | None) -> Row:
     end = redirect.way[-1]
     place = survey.web.place_of(end)
     answer = "not fetched" if place is None else survey.answers[survey.known.answers[place]]
-    own = survey.web.place_of(redirect.id) if redirect.kind in (LOOP, AWAY) else None
-    if int(survey.web.end_of(redirect.id)) != redirect.id:
-        sources = survey.ids(survey.web.sources_of_redirect(redirect.id)[1])
-    else:
-        sources = [] if own is None else survey.sources(own)
+    sources = _links_to(survey, redirect.id)[1]
     way = list(redirect.way)
     hops = len(way)
     return (

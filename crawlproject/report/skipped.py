@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from crawlproject.frontier.base import ROBOTS, ROBOTS_UNREACHABLE
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from crawlproject.report.survey import Survey
 
 ROWS = 20_000
+# A rule of a team's own may make up reasons; each is looked for by itself.
+_REASONS = 30
 # Those are pages, with an error.
 _PAGES = (ROBOTS, ROBOTS_UNREACHABLE)
 
@@ -34,9 +37,9 @@ def _reasons(survey: Survey) -> Listing:
 
 
 def _urls(survey: Survey) -> Listing:
-    counts = {
-        reason: count for reason, count in survey.counts.skipped.items() if reason not in _PAGES
-    }
+    counts = Counter(
+        {reason: count for reason, count in survey.counts.skipped.items() if reason not in _PAGES}
+    )
     columns = (
         Column("url", "URL", Kind.URL),
         Column("reason", "Reason", is_filter=True),
@@ -45,7 +48,7 @@ def _urls(survey: Survey) -> Listing:
         Column("source", "Found on", Kind.URL, hint="the first of the pages nearest to a seed"),
     )
     rows: list[Row] = []
-    for reason, limit in shares(counts, ROWS).items():
+    for reason, limit in shares(dict(counts.most_common(_REASONS)), ROWS).items():
         found = survey.database.execute(
             "SELECT id, reason, rule, level, referrer FROM urls "  # noqa: S608
             f"WHERE state = 4 AND reason = ? AND {NO_SITEMAP} ORDER BY level, url LIMIT ?",
@@ -55,7 +58,7 @@ def _urls(survey: Survey) -> Listing:
             (number, cut(word), cut(rule or ""), depth_of(level), referrer)
             for number, word, rule, level, referrer in found
         ]
-    return Listing("skipped", "URL by URL", columns, rows, total=sum(counts.values()))
+    return Listing("skipped", "URL by URL", columns, rows, total=counts.total())
 
 
 def shares(counts: dict[str, int], room: int) -> dict[str, int]:

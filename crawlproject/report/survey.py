@@ -80,6 +80,13 @@ class Survey:
             near=len(self.copies or ()) - exact,
         )
 
+    def count_again(self) -> int:
+        """How many URLs that were fetched before are to be fetched again."""
+        (number,) = self.database.execute(
+            "SELECT count(*) FROM urls WHERE again IS NOT NULL"
+        ).fetchone()
+        return int(number)
+
     def url(self, number: int) -> str:
         """By its id; what is too long is cut."""
         return cut(address_of(self.reader.url_of(number)), URL_CHARS)

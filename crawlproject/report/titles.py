@@ -125,9 +125,13 @@ def _repeated(
     places = np.flatnonzero(is_meant & (hashes != 0))
     order = places[np.argsort(hashes[places], kind="stable")]
     starts = np.flatnonzero(np.r_[True, hashes[order][1:] != hashes[order][:-1]])[: len(order)]
-    groups = [group for group in np.split(order, starts[1:]) if len(group) > 1]
-    groups.sort(key=lambda group: (-len(group), int(group[0])))
-    shown = groups[:_GROUPS]
+    counts = np.diff(np.r_[starts, len(order)])
+    several = np.flatnonzero(counts > 1)
+    firsts = order[starts[several]]
+    shown = [
+        order[starts[group] : starts[group] + counts[group]]
+        for group in several[np.lexsort((firsts, -counts[several]))][:_GROUPS]
+    ]
     texts = {
         place: text_of(record.get(field)) or ""
         for place, record in survey.records([int(group[0]) for group in shown])
@@ -147,7 +151,7 @@ def _repeated(
         columns,
         rows,
         empty=check.empty,
-        total=len(groups),
+        total=len(several),
         unrolled="members",
-        issues=[check.issue(len(groups))],
+        issues=[check.issue(len(several))],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from crawlproject.report.lists import (
@@ -45,20 +46,26 @@ def section(survey: Survey) -> Section:
 
 def _traps(survey: Survey) -> Listing:
     marks = ", ".join("?" * len(_REASONS))
-    found = survey.database.execute(
-        "SELECT reason, rule, count(*) FROM urls "  # noqa: S608
-        f"WHERE state = 4 AND reason IN ({marks}) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2",
+    counts: Counter[tuple[str, str]] = Counter()
+    examples: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for number, reason, rule in survey.database.execute(
+        f"SELECT id, reason, rule FROM urls WHERE state = 4 AND reason IN ({marks})",  # noqa: S608
         tuple(_REASONS),
-    ).fetchall()
+    ):
+        group = (reason, rule or "")
+        counts[group] += 1
+        if len(examples[group]) < _EXAMPLES:
+            examples[group].append(number)
     columns = (
         Column("what", "What", is_filter=True),
         Column("rule", "Rule"),
         Column("urls", "URLs turned away", Kind.NUMBER),
         Column("examples", "Some of them", Kind.URLS, is_aside=True),
     )
+    groups = sorted(counts, key=lambda group: (-counts[group], group))
     rows = [
-        (_REASONS[reason], cut(rule or ""), urls, _examples(survey, reason, rule))
-        for reason, rule, urls in found[:ROWS]
+        (_REASONS[group[0]], cut(group[1]), counts[group], examples[group])
+        for group in groups[:ROWS]
     ]
     why = "They cost crawlers, those of search engines too, the time that your pages deserve."
     words = ("suspected crawler trap", "suspected crawler traps")
@@ -69,18 +76,10 @@ def _traps(survey: Survey) -> Listing:
         rows,
         lead="Groups of URLs that could be counted up without end, and were turned away.",
         empty="No traps. The crawl met no URLs without end.",
-        total=len(found),
+        total=len(groups),
         unrolled="examples",
-        issues=[Issue(Severity.WARNING, len(found), *words, why, "traps")],
+        issues=[Issue(Severity.WARNING, len(groups), *words, why, "traps")],
     )
-
-
-def _examples(survey: Survey, reason: str, rule: str | None) -> list[int]:
-    rows = survey.database.execute(
-        "SELECT id FROM urls WHERE state = 4 AND reason = ? AND rule IS ? LIMIT ?",
-        (reason, rule, _EXAMPLES),
-    )
-    return [number for (number,) in rows]
 
 
 def _variants(survey: Survey) -> Listing:

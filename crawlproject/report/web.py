@@ -83,6 +83,10 @@ class Web:
         """The id of the URL that one leads to in the end."""
         return int(self._ends[number])
 
+    def is_redirect(self, number: int) -> bool:
+        """Whether it was followed. Where a loop was found out, it is a page that failed."""
+        return bool(self._redirect_places[number] >= 0)
+
     def sources_of_redirect(self, number: int) -> tuple[int, list[int]]:
         """How many pages link to a URL that redirects, and the places of the first of them."""
         place = int(self._redirect_places[number])
@@ -147,7 +151,7 @@ def _redirects(
     database: sqlite3.Connection, last: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     """The ids of what redirects and was followed, and for each id where it leads in the end."""
-    rows = database.execute("SELECT id, target FROM urls WHERE target IS NOT NULL AND state = 2")
+    rows = database.execute("SELECT id, target FROM urls WHERE target IS NOT NULL AND state <> 3")
     pairs = np.array(rows.fetchall() or np.empty((0, 2)), np.int64)
     ends = np.arange(last + 1, dtype=np.uint32)
     ends[pairs[:, 0]] = pairs[:, 1]

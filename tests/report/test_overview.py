@@ -14,7 +14,7 @@ from crawlproject.records import page_from
 from crawlproject.report.document import sections_of
 from crawlproject.report.overview import overview
 from tests.crawling import crawl_site
-from tests.report.making import Crawl
+from tests.report.making import DONE, QUEUED, Crawl
 from tests.report.reading import report_in
 
 if TYPE_CHECKING:
@@ -151,3 +151,12 @@ def test_urls_that_are_not_yet_fetched_are_a_figure() -> None:
     assert survey.counts == Counts(queued=1, done=1)
     head = overview(survey, sections_of(survey))
     assert {"label": "Not yet fetched", "value": 1, "link": "", "tone": "warn"} in head["figures"]
+
+
+def test_urls_that_are_to_be_fetched_again_are_told_apart() -> None:
+    crawl = Crawl()
+    crawl.page("/", "/next", depth=0)
+    crawl.url("/", QUEUED, again=DONE)
+    survey = crawl.survey()
+    head = overview(survey, sections_of(survey))
+    assert (head["open"], head["again"]) == (2, 1)

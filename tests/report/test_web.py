@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crawlproject.report.web import Web, page_ids
-from tests.report.making import Crawl
+from tests.report.making import DONE, QUEUED, Crawl
 
 
 def web_of(crawl: Crawl) -> Web:
@@ -86,3 +86,15 @@ def test_links_to_what_is_no_page_count_for_nothing() -> None:
 def test_a_crawl_without_pages_has_no_links() -> None:
     web = web_of(Crawl())
     assert web.inlinks.tolist() == web.rank().tolist() == []
+
+
+def test_a_redirect_that_waits_to_be_visited_again_is_one_still() -> None:
+    crawl = Crawl()
+    crawl.page("/", "/old", depth=0)
+    crawl.redirect("/old", "/new")
+    crawl.url("/old", QUEUED, again=DONE)
+    crawl.page("/new")
+    web = web_of(crawl)
+    assert inlinks(crawl, web, "/new") == 1
+    assert web.is_redirect(crawl.id("/old"))
+    assert not web.is_redirect(crawl.id("/new"))

@@ -5,7 +5,6 @@ import { placeOf } from "./place.js";
 import { duration, number, plural, rate, shortNumber } from "./words.js";
 
 const MOST_DEPTHS = 24;
-const HEIGHT = 220;
 const TIME_STEPS = [0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
 
 /** Colours of the page, which are those of its scheme. */
@@ -18,10 +17,9 @@ export function colours() {
 /** A chart that is drawn anew when its room or the scheme changes. */
 export class Chart {
   /** ``printed``: how wide it may be on paper. */
-  constructor(echarts, id, height, optionOf, printed = 296) {
+  constructor(echarts, id, optionOf, printed = 296) {
     this.node = byId(id);
     this.printed = printed;
-    this.node.style.height = `${height}px`;
     this.optionOf = optionOf;
     this.chart = echarts.init(this.node, null, { renderer: "svg" });
     this.draw();
@@ -72,7 +70,7 @@ function depthChart(echarts, { depths }) {
   const counts = shown.map(([, count]) => count);
   byId("chart-depths").setAttribute("aria-label", `Pages by depth: ${shown.map(([depth, count]) => `${depth}: ${number(count)}`).join(", ")}`);
   byId("depth-rows").append(...depths.map(([depth, count]) => numberRow(ownLink(placeOf("pages", { depth }), {}, String(depth)), count)));
-  const chart = new Chart(echarts, "chart-depths", HEIGHT, (all) => barOption(labels, counts, () => all.done, all, "Depth"));
+  const chart = new Chart(echarts, "chart-depths", (all) => barOption(labels, counts, () => all.done, all, "Depth"));
   chart.chart.on("click", ({ name }) => goTo(placeOf("pages", { depth: name })));
   return chart;
 }
@@ -86,7 +84,7 @@ function timeChart(echarts, { times: { percentiles, steps, counts } }) {
   )));
   byId("chart-times").setAttribute("aria-label", `Answers by the time they took: ${labels.slice(0, last).map((label, place) => `${label}: ${number(counts[place])}`).join(", ")}`);
   byId("time-rows").append(...labels.slice(0, last).map((label, place) => numberRow(label, counts[place])));
-  const chart = new Chart(echarts, "chart-times", HEIGHT - 34, (all) => {
+  const chart = new Chart(echarts, "chart-times", (all) => {
     const fill = (place) => (steps[place] <= 500 ? all.done : steps[place] <= 2000 ? all["warn-fill"] : all["bad-fill"]);
     return barOption(labels.slice(0, last), counts.slice(0, last), fill, all, "Took");
   });
@@ -104,7 +102,7 @@ function speedChart(echarts, { speed: { points, seconds, pauses }, page_list: { 
   const words = `mean ${rate(total / seconds)}, peak ${rate(peak)} pages a second${paused}`;
   byId("speed-words").textContent = words;
   byId("chart-speed").setAttribute("aria-label", `Pages a second over ${duration(seconds)}: ${words}`);
-  return new Chart(echarts, "chart-speed", HEIGHT - 30, ({ soft, line, done }) => ({
+  return new Chart(echarts, "chart-speed", ({ soft, line, done }) => ({
     grid: { left: 8, right: 30, top: 16, bottom: 4, containLabel: true },
     xAxis: { type: "value", min: 0, max: seconds, interval: TIME_STEPS.find((step) => seconds / step <= 6) ?? seconds / 4, splitLine: { show: false }, axisLine: { lineStyle: { color: line } }, axisLabel: { color: soft, fontSize: 12, hideOverlap: true, formatter: (value) => (value ? duration(value) : "0") } },
     yAxis: { type: "value", min: 0, splitLine: { lineStyle: { color: line } }, axisLabel: { color: soft, fontSize: 12, formatter: shortNumber } },

@@ -15,9 +15,9 @@ export function showOverview(head) {
   showAnswers(head);
 }
 
-function showHead({ seeds, seed_count: seedCount, headline, notes, open, speed, started_at: startedAt, page_list: { total } }) {
+function showHead({ seeds, seed_count: seedCount, headline, notes, open, again, speed, started_at: startedAt, page_list: { total } }) {
   const more = seedCount > 1 ? ` and ${plural(seedCount - 1, "other seed")}` : "";
-  byId("subject").append(seeds.length ? siteLink(seeds[0]) : "A crawl", more);
+  byId("overview-title").append(seeds.length ? siteLink(seeds[0]) : "A crawl", more);
   byId("headline").append(foreign(headline));
   const began = speed.first ?? startedAt;
   const pace = speed.seconds ? [` · ${duration(speed.seconds)} · ${rate(total / speed.seconds)} pages/s`] : [];
@@ -25,7 +25,8 @@ function showHead({ seeds, seed_count: seedCount, headline, notes, open, speed, 
   byId("notes").append(...notes.map((note) => element("li", {}, note)));
   byId("unfinished").hidden = !open;
   byId("unfinished").append(
-    `The crawl is not finished: ${plural(open, "URL")} ${open === 1 ? "is" : "are"} known and not yet fetched. `,
+    `The crawl is not finished: ${plural(open, "URL")} ${open === 1 ? "is" : "are"} known and not yet fetched`,
+    again ? `, or, as ${number(again)} of them, not yet again. ` : ". ",
     "The report tells of what was fetched so far; what it calls missing may still be found.",
   );
 }

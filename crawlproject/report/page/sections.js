@@ -41,7 +41,7 @@ function countOf(store, { name, lists }) {
 
 function navLink(name, title, count = null) {
   const words = Number.isNaN(count) ? "–" : shortNumber(count);
-  const badge = count === null ? null : element("span", { class: "count", "data-none": !count }, words);
+  const badge = count === null ? null : element("span", { class: "count" }, words);
   return element("li", {}, ownLink(name, {}, element("span", {}, title), badge));
 }
 
@@ -54,8 +54,12 @@ function follow() {
     const current = [...links.keys()].findLast((name) => seen.has(name));
     if (!current) return;
     for (const [name, link] of links) {
-      if (name === current) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
+      if (name !== current) link.removeAttribute("aria-current");
+      else if (!link.hasAttribute("aria-current")) {
+        link.setAttribute("aria-current", "true");
+        // On a small screen the links are a strip, of which a part is seen.
+        byId("nav").scrollLeft = link.offsetLeft - 40;
+      }
     }
   }, { rootMargin: "-15% 0px -70% 0px" });
   for (const name of links.keys()) observer.observe(byId(name));

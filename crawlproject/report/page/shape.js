@@ -5,7 +5,6 @@ import { byId, element, foreign, ownLink, visible } from "./dom.js";
 import { placeOf } from "./place.js";
 import { number, plural, share } from "./words.js";
 
-const HEIGHT = 440;
 // The part of broken and blocked pages up to which a folder is fine, and beyond which it is bad.
 const FINE = 0.02;
 const BAD = 0.1;
@@ -31,7 +30,7 @@ export function showShape(echarts, { shape }) {
   const nodes = shape.length === 1 ? inner(only, root) : shape.map((host) => nodeOf(host, `${host.name}/`));
   const top = shape.length === 1 ? only.name : "all hosts";
   byId("chart-shape").setAttribute("aria-label", `Folders of the site: ${nodes.slice(0, 12).map(({ name, value }) => `${name} ${number(value)}`).join(", ")}. The list below has them all.`);
-  const chart = new Chart(echarts, "chart-shape", HEIGHT, (all) => treemapOption(nodes, top, all), 650);
+  const chart = new Chart(echarts, "chart-shape", (all) => treemapOption(nodes, top, all), 650);
   chart.chart.on("click", ({ data }) => {
     if (!data?.prefix) return;
     choose(data);

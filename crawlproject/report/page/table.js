@@ -3,7 +3,7 @@
 import { cellOf } from "./cells.js";
 import { saveCsv } from "./csv.js";
 import { detailsOf, hasDetails } from "./details.js";
-import { element, on } from "./dom.js";
+import { element, on, visible } from "./dom.js";
 import { Filters } from "./filters.js";
 import { Pager } from "./pager.js";
 import { RESERVED, keepPlace } from "./place.js";
@@ -150,7 +150,7 @@ export class Table {
       return element(isHead ? "th" : "td", isHead ? { ...attributes, scope: "row" } : attributes, cellOf(this.list, column, row));
     });
     if (!hasDetails(this.list)) return element("tr", {}, ...cells);
-    const opener = element("button", { type: "button", class: "open", "aria-expanded": "false", "aria-label": "Details" });
+    const opener = element("button", { type: "button", class: "open", "aria-expanded": "false", "aria-label": `Details of ${nameOf(this.list, columns[0], row)}` });
     const line = element("tr", {}, element("td", { class: "opener" }, opener), ...cells);
     on(opener, "click", () => this.toggle(line, opener, row));
     return line;
@@ -167,4 +167,11 @@ export class Table {
   print(isPrinted) {
     this.pager?.show(isPrinted ? PRINTED : null);
   }
+}
+
+/** What a row is called. */
+function nameOf(list, column, row) {
+  const value = column.value(row);
+  const isUrl = column.kind === "page" || column.kind === "url";
+  return visible(isUrl ? list.store.shortUrl(value) : value).slice(0, 100);
 }
