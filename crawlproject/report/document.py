@@ -115,8 +115,9 @@ def _frame(seeds: list[str]) -> tuple[bytes, bytes]:
     before, after = assets.template().split("{{data}}")
     for name, value in (
         ("policy", policy),
-        ("title", escape(f"Crawl report of {subject}")),
         ("style", style.decode()),
+        # Last: whatever a site is called, nothing of it is replaced.
+        ("title", escape(f"Crawl report of {subject}")),
     ):
         before = before.replace(f"{{{{{name}}}}}", value)
     return before.encode(), after.replace("{{script}}", script.decode()).encode()

@@ -112,7 +112,7 @@ HOSTILE = [
     "\u202eevil\u2066\u200f",
     "\ud800 lone \udfff",
     "nul\x00byte\u2028line",
-    "{{data}}{{script}}",
+    "{{data}}{{script}}{{style}}",
     "x" * 1_000_000,
 ]
 
