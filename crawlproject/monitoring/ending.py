@@ -121,14 +121,13 @@ class Skipped(NamedTuple):
     # What these URLs are, and what lets them in.
     what: str
     remedy: str
-    reason: str = ""
 
 
 def skipped(ending: Ending) -> list[Skipped]:
     """Skipped URLs by reason, the most frequent first."""
     words = _reasons(ending.limits)
     return [
-        Skipped(count, *words.get(reason, (reason, "")), reason)
+        Skipped(count, *words.get(reason, (reason, "")))
         for reason, count in sorted(
             ending.counts.skipped.items(), key=lambda item: (-item[1], item[0])
         )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from crawlproject.frontier.base import ROBOTS, ROBOTS_UNREACHABLE
+from crawlproject.frontier.base import ROBOTS, ROBOTS_UNREACHABLE, Counts
 from crawlproject.frontier.entry import NO_SITEMAP, depth_of
-from crawlproject.monitoring.ending import skipped
+from crawlproject.monitoring.ending import Ending, skipped
 from crawlproject.report.lists import Column, Kind, Listing, Row, Section, cut
 
 if TYPE_CHECKING:
@@ -25,7 +25,12 @@ def section(survey: Survey) -> Section:
 
 
 def _reasons(survey: Survey) -> Listing:
-    rows = [(row.reason, row.urls, row.what, row.remedy) for row in skipped(survey.ending())]
+    # One by one, to know which is which; those that are pages have no words.
+    rows = [
+        (reason, row.urls, row.what, row.remedy)
+        for reason, count in Counter(survey.counts.skipped).most_common()
+        for row in skipped(Ending(counts=Counts(skipped={reason: count}), limits=survey.limits))
+    ]
     columns = (
         Column("reason", "Reason"),
         Column("urls", "URLs", Kind.NUMBER, link="skipped?reason={reason}"),
