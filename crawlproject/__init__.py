@@ -7,8 +7,9 @@ The way of a URL, and the room of each station, in the order in which it passes 
                                                                                  exports
 
 A room imports only from earlier ones. ``items.py`` is what they hand each other,
-``settings.py`` wires them, ``monitoring`` watches, ``commands``, ``api`` and ``service`` are the
-doors: ``scrapy crawl site -a seed=…``, ``from crawlproject import crawl`` and ``./scripts/serve``.
+``settings.py`` wires them, ``monitoring`` watches, ``report`` compares; ``commands``, ``api`` and
+``service`` are the doors: ``scrapy crawl site -a seed=…``, ``from crawlproject import crawl`` and
+``./scripts/serve``.
 ``addon.py`` lends the rooms to spiders of other projects.
 """
 

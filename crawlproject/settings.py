@@ -100,6 +100,17 @@ AUTOTHROTTLE_START_DELAY = 0.25  # seconds
 AUTOTHROTTLE_MAX_DELAY = 30.0  # seconds
 AUTOTHROTTLE_TARGET_CONCURRENCY = 1.0
 
+# --- recrawl: when to come back to what a crawl directory has
+
+RECRAWL_MODE = "due"  # what a finished crawl visits again: due, all, or never: nothing
+RECRAWL_CONTINUOUS = False  # go on for ever: sleep until something is due
+RECRAWL_MIN_INTERVAL_SECONDS = 3600.0  # between two visits, at least
+RECRAWL_MAX_INTERVAL_SECONDS = 30 * 86_400.0  # … and at most
+RECRAWL_CHANCE = 0.3  # a page is due when the chance is that it has changed
+RECRAWL_COSMETIC_SIMILARITY = 0.98  # of its text: then a change is none to speak of
+RECRAWL_GONE_VISITS = 5  # visits to a page that is gone, ever later; then no more
+RECRAWL_SHARE = 0.5  # of a host's requests, for visits, while new URLs wait
+
 # --- the fetch
 
 DOWNLOAD_TIMEOUT = 30  # seconds for one answer

@@ -1,6 +1,6 @@
 """Commands of this project: ``scrapy crawl``; ``why``, ``frontier``, ``skipped``, ``duplicates``,
-``page``, ``export`` to look into a crawl, in a directory or shared; ``stop`` and ``forget`` for a
-shared one. With errors that fit on a line.
+``page``, ``export`` to look into a crawl, in a directory or shared; ``diff`` to compare two;
+``stop`` and ``forget`` for a shared one. With errors that fit on a line.
 """
 
 import os

@@ -89,12 +89,7 @@ class Inquiry(ABC):
         """The operands, and where the crawl is."""
         assert self.settings is not None
         names = self.operands
-        for arg in args:
-            if arg.startswith("-"):
-                options = (*self.options, "--redis", "--crawl")
-                nearest = get_close_matches(arg.partition("=")[0], options, n=1)
-                hint = f"did you mean {nearest[0]}?" if nearest else "--help lists the options"
-                raise BadInput(f"unknown option {arg!r}; {hint}")
+        check_known(args, (*self.options, "--redis", "--crawl"))
         if len(args) > len(names) + (redis is None):
             raise BadInput(f"unknown argument {args[-1]!r}; give {self.syntax()}")
         if redis is not None:
@@ -118,6 +113,15 @@ class Inquiry(ABC):
     def _refuse(self, message: str) -> NoReturn:
         self._complain(message)
         sys.exit(2)
+
+
+def check_known(args: list[str], options: tuple[str, ...]) -> None:
+    """Raise BadInput for an option among the arguments: nobody knows it."""
+    for arg in args:
+        if arg.startswith("-"):
+            nearest = get_close_matches(arg.partition("=")[0], options, n=1)
+            hint = f"did you mean {nearest[0]}?" if nearest else "--help lists the options"
+            raise BadInput(f"unknown option {arg!r}; {hint}")
 
 
 def add_source_options(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from scrapy.commands import ScrapyCommand
 
 from crawlproject.commands.inquiry import Inquiry
 from crawlproject.errors import BadOutput
-from crawlproject.exports.replacing import replaced
+from crawlproject.exports.storage import replaced
 from crawlproject.frontier import overview
 from crawlproject.frontier.reading import Reader
 from crawlproject.monitoring.ending import plural, size

@@ -20,8 +20,7 @@ from crawlproject.commands.account import skip_words
 from crawlproject.commands.inquiry import Inquiry
 from crawlproject.errors import BadArgument, BadOutput
 from crawlproject.exports.cells import cell
-from crawlproject.exports.replacing import replaced
-from crawlproject.exports.storage import LINES
+from crawlproject.exports.storage import LINES, replaced
 from crawlproject.frontier import overview
 from crawlproject.frontier.base import LASTING
 from crawlproject.frontier.reading import Reader

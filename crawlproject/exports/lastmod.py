@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, date, datetime
-from email.utils import parsedate_to_datetime
+
+from crawlproject.moments import moment_of
 
 
 def w3c_datetime(text: str) -> str | None:
     """An HTTP date or an ISO 8601 one in W3C form, in UTC; None if it is neither."""
-    text = text.strip()
-    try:
-        if len(text) == len("2025-01-31"):
-            return date.fromisoformat(text).isoformat()
-        return _in_utc(datetime.fromisoformat(text))
-    except (ValueError, OverflowError):
-        pass
-    try:
-        return _in_utc(parsedate_to_datetime(text))
-    # The parser trips over odd input in ways of its own; a date that is none is no date.
-    except (ValueError, OverflowError, TypeError, IndexError, AttributeError):
-        return None
+    with suppress(ValueError):
+        return date.fromisoformat(text.strip()).isoformat()
+    moment = moment_of(text)
+    return None if moment is None else _in_utc(moment)
 
 
 def w3c_milliseconds(text: str) -> str | None:

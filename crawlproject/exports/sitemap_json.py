@@ -106,7 +106,7 @@ class SitemapJsonExporter(SortedPagesExporter):
         write, pad = self.file.write, self._pad
         write(b"{\n")
         write(pad + b'"seed": ' + self._indented(self._seed(), pad) + b",\n")
-        write(pad + b'"started_at": ' + self._json(_seconds(self.started_at)) + b",\n")
+        write(pad + b'"started_at": ' + self._json(seconds(self.started_at)) + b",\n")
         write(pad + b'"pages": [')
         self._write_list(self._arranged(page) for page in self.pages())
         others = self.others()
@@ -155,7 +155,7 @@ class SitemapJsonExporter(SortedPagesExporter):
         return {name: item[field] for field, name in self.chosen.items() if field in item}
 
 
-def _seconds(moment: datetime | None) -> str | None:
+def seconds(moment: datetime | None) -> str | None:
     if moment is None:
         return None
     if moment.tzinfo is not None:  # Scrapy's clock is UTC where it does not say so

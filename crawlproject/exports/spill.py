@@ -21,19 +21,35 @@ CACHE_KIB = 8 * 1024
 _MARSHAL_VERSION = 2
 
 
+def scratch(cache_kib: int = CACHE_KIB) -> sqlite3.Connection:
+    """An empty database in a file that nobody sees."""
+    database = sqlite3.connect("", isolation_level=None)
+    # Nobody reads this file after a crash, so nothing is spent on surviving one.
+    for pragma in (
+        "journal_mode = OFF",
+        "synchronous = OFF",
+        "temp_store = FILE",
+        f"cache_size = -{int(cache_kib)}",
+    ):
+        database.execute(f"PRAGMA {pragma}")
+    return database
+
+
+def packed(record: dict[str, Any]) -> bytes:
+    """A record of plain values, for a file that only this process reads."""
+    return marshal.dumps(record, _MARSHAL_VERSION)
+
+
+def unpacked(record: bytes) -> dict[str, Any]:
+    values: dict[str, Any] = marshal.loads(record)  # noqa: S302 - our own private file
+    return values
+
+
 class Spill:
     """Records by key. Keys are ordered by their UTF-8 bytes, as Python orders strings."""
 
     def __init__(self, cache_kib: int = CACHE_KIB) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
-        # Nobody reads this file after a crash, so nothing is spent on surviving one.
-        for pragma in (
-            "journal_mode = OFF",
-            "synchronous = OFF",
-            "temp_store = FILE",
-            f"cache_size = -{int(cache_kib)}",
-        ):
-            self._database.execute(f"PRAGMA {pragma}")
+        self._database = scratch(cache_kib)
         # The index is built once, at the end: appending costs a third of inserting in order.
         self._database.execute(
             "CREATE TABLE records (arrival INTEGER PRIMARY KEY, key BLOB, record BLOB)"
@@ -45,7 +61,7 @@ class Spill:
         self._database.execute(
             "INSERT INTO records (key, record) VALUES (?, ?)",
             # Lone surrogates pass, to be dealt with where they are written.
-            (key.encode("utf-8", "surrogatepass"), marshal.dumps(record, _MARSHAL_VERSION)),
+            (key.encode("utf-8", "surrogatepass"), packed(record)),
         )
 
     def newest(self) -> Iterator[dict[str, Any]]:
@@ -63,4 +79,4 @@ class Spill:
     def _read(self, query: str) -> Iterator[dict[str, Any]]:
         self._database.execute("CREATE INDEX IF NOT EXISTS by_key ON records (key)")
         for row in self._database.execute(query):
-            yield marshal.loads(row[0])  # noqa: S302 - our own private file
+            yield unpacked(row[0])

@@ -8,13 +8,17 @@ when it is complete. Lines (.jsonl) go to the file itself, where they can be wat
 from __future__ import annotations
 
 import shutil
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from scrapy.extensions.feedexport import FileFeedStorage
 
+from crawlproject.errors import BadOutput
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy import Spider
 
 LINES = frozenset({"jsonl", "jsonlines", "jl"})
@@ -31,6 +35,31 @@ def final_of(path: Path) -> Path:
     if path.name.startswith(".") and path.name.endswith(_PARTIAL):
         return path.with_name(path.name[1 : -len(_PARTIAL)])
     return path
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write, which takes the place of the old one when it is complete. Raises BadOutput
+    where none can be made.
+    """
+    # A link stays a link, and a device or a pipe is no file to be replaced.
+    path = path.resolve()
+    is_special = path.exists() and not path.is_file()
+    draft = path if is_special else partial_of(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = draft.open("wb")
+    except OSError as error:
+        raise BadOutput(f"can't write {str(path)!r}: {error.strerror}") from None
+    try:
+        with file:
+            yield file
+    except BaseException:
+        if not is_special:
+            draft.unlink(missing_ok=True)
+        raise
+    if not is_special:
+        draft.replace(path)
 
 
 class ReplacingFileStorage(FileFeedStorage):

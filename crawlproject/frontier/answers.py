@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from crawlproject import records
 from crawlproject.frontier.base import Candidate, Lease
+from crawlproject.frontier.comparing import Before, Found
 from crawlproject.frontier.entry import depth_of
+from crawlproject.recrawl.visit import Change, Visit
 
 if TYPE_CHECKING:
     from crawlproject.frontier.entry import Entry
@@ -27,6 +29,12 @@ def to_record(lease: Lease, *, is_whole: bool = False) -> Record:
         "stored": None if lease.redirect is None and not is_whole else lease.stored,
         "found": [[url, lease.reasons.get(url)] for url in lease.links],
         "records": lease.records,
+        "visit": None if lease.visit is None else [*lease.visit],
+        "is_unchanged": lease.is_unchanged,
+        "hints": lease.hints,
+        # Of what was before, what is needed when it is committed.
+        "before": lease.before and [lease.before.target, lease.before.links],
+        "found_changed": None if lease.found_changed is None else [*lease.found_changed],
     }
 
 
@@ -48,6 +56,16 @@ def from_record(answer: Record, entry: Entry) -> Lease:
         redirect_answer=answer.get("redirect_answer"),
         stored=answer.get("stored"),
         records=[(kind, record) for kind, record in answer["records"]],
+        is_unchanged=answer["is_unchanged"],
+        hints=answer["hints"],
     )
+    if answer["visit"] is not None:
+        lease.visit = Visit(*answer["visit"])
+    if answer["before"] is not None:
+        target, links = answer["before"]
+        lease.before = Before(target=target, links=links)
+    if answer["found_changed"] is not None:
+        change, detail = answer["found_changed"]
+        lease.found_changed = Found(Change(change), detail)
     lease.found = [Candidate(url, reason) for url, reason in answer["found"]]
     return lease

@@ -5,6 +5,7 @@ One worker's life with it::
     admit(seeds) ─► take() ─► fetch ─► landed() ─► finish()   (page and links, as one)
                       ▲                    └──────► release()  (not now: try again later)
                       └──────────── queued again ◄────┘
+                      └─────────────── revisit() ◄── what is done, and due
 
 Rules that every engine keeps, and that the contract suite checks:
 
@@ -22,6 +23,10 @@ Rules that every engine keeps, and that the contract suite checks:
 - Whoever opens a crawl directory again finds what was committed: what was leased then is
   queued, no host is asked sooner than its delay after the opening, and holds still hold.
 - No host is asked for the first time before the store knows of it.
+- What only a sitemap leads to has the depth 1, and comes after all that links lead to.
+- A URL that is visited again keeps its page until the new one is there. What it does not link to
+  any more is found out by ``settle``: then depths, referrers and pages are those of a crawl that
+  has begun today, as far as pages were visited.
 """
 
 from __future__ import annotations
@@ -37,10 +42,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from crawlproject.frontier.comparing import Before, Found
     from crawlproject.frontier.hosts import HostsNow
     from crawlproject.frontier.reading import Reader
     from crawlproject.items import Content
     from crawlproject.records import Record
+    from crawlproject.recrawl.visit import Visit
 
 
 class State(StrEnum):
@@ -62,7 +69,9 @@ OF_LINKS = (NOFOLLOW, GROWING_PATH)
 # Reasons that no other scope changes.
 ROBOTS = "robots"
 ROBOTS_UNREACHABLE = "robots unreachable"
-LASTING = (*OF_LINKS, ROBOTS, ROBOTS_UNREACHABLE, "request not kept")
+# It was linked to, and is not any more.
+UNLINKED = "unlinked"
+LASTING = (*OF_LINKS, ROBOTS, ROBOTS_UNREACHABLE, UNLINKED, "request not kept")
 
 
 # Skipped for these, a URL has its place in a budget of pages all the same.
@@ -106,6 +115,10 @@ class Lease:
     bounces: int = 0
     verdict: str | None = None
     request: Any = None
+    # Of a URL that is visited again: what its answer said of itself, to be sent back.
+    is_again: bool = False
+    etag: str | None = None
+    last_modified: str | None = None
 
     # Requests of its own that the worker has made so far and that are not to be filtered.
     unfiltered: int = 0
@@ -129,7 +142,17 @@ class Lease:
     # What is kept beside its page.
     content: Content | None = None
     stored: Record | None = None
+    # What the visit says of the next one; None: nobody comes back.
+    visit: Visit | None = None
+    # The server has said that nothing has changed: page and links stay as they are.
+    is_unchanged: bool = False
+    # What a sitemap says of the URLs that it names.
+    hints: dict[str, Record] = field(default_factory=dict)
     is_ended: bool = False
+
+    # Filled in by the frontier: what was there before, and what has changed.
+    before: Before | None = None
+    found_changed: Found | None = None
 
     @property
     def found(self) -> list[Candidate]:
@@ -240,8 +263,23 @@ class Frontier(Protocol):
         many left, and came in.
         """
 
-    def retry(self, *, failed: bool) -> int:
-        """Queue again what was skipped as ``robots unreachable``, and perhaps what has failed."""
+    def retry(self, *, failed: bool, denied: bool = False) -> int:
+        """Queue again what was skipped as ``robots unreachable``, and perhaps what has failed, and
+        what a robots.txt has denied.
+        """
+
+    def revisit(self, now: float, *, before: float | None = None) -> int:
+        """Queue to be visited again what is due, or all that was visited ``before`` a time, the
+        most deserving first: how many URLs.
+        """
+
+    def end_visits(self) -> int:
+        """What was to be visited again, and is not on its way, stays as it is: how many URLs."""
+
+    def settle(self, now: float) -> int:
+        """If links have gone: find the shortest way to each URL anew. What none leads to is
+        skipped as ``unlinked``: how many URLs.
+        """
 
     # --- what goes out and comes back
 

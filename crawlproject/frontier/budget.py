@@ -60,6 +60,10 @@ class PageBudget:
         """What was let in is no page after all."""
         self._within -= 1
 
+    def take_place(self) -> None:
+        """A page is within the budget that was not let in."""
+        self._within += 1
+
     def withdraw(self, number: int) -> None:
         """An entry that was let in goes, as if it had never been."""
         self._within -= 1

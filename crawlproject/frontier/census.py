@@ -24,6 +24,8 @@ class Census:
         self._open_at: Counter[int] = Counter()
         self._floor = 0
         self._deepest = 0
+        # URLs that are going to be queued, to be visited again.
+        self.later = 0
 
     @property
     def queued(self) -> int:
@@ -81,6 +83,7 @@ class Census:
             "states": {state: count for state, count in self._states.items() if count},
             "reasons": {reason: count for reason, count in self._reasons.items() if count},
             "open_at": {str(level): count for level, count in self._open_at.items() if count},
+            "later": self.later,
         }
 
     def restore(self, written: Record) -> None:
@@ -88,10 +91,11 @@ class Census:
         self._reasons.update(written.get("reasons", {}))
         self._open_at.update({int(key): n for key, n in written.get("open_at", {}).items()})
         self._deepest = max(self._open_at, default=0)
+        self.later = int(written.get("later", 0))
 
     def counts(self) -> Counts:
         return Counts(
-            queued=self._states[State.QUEUED],
+            queued=self._states[State.QUEUED] + self.later,
             leased=self._states[State.LEASED],
             done=self._states[State.DONE],
             failed=self._states[State.FAILED],

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 from crawlproject.frontier.answers import from_text, to_text
 from crawlproject.frontier.base import SPENDING, Candidate, State, is_of_link
 from crawlproject.frontier.entry import Wait
-from crawlproject.frontier.queues import Queues
 from crawlproject.frontier.redirects import loop_of
+from crawlproject.frontier.visits import Visits
+from crawlproject.moments import seconds_of
 from crawlproject.records import PAGE, is_page
+from crawlproject.records import to_text as text_of
+from crawlproject.recrawl.visit import Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +32,7 @@ _NO_LIMIT = 2**62
 _AT_ONCE = 4096
 
 
-class Commits(Queues):
+class Commits(Visits):
     def __init__(
         self,
         store: Entries,
@@ -105,7 +108,12 @@ class Commits(Queues):
 
     def _commit_answer(self, entry: Entry, lease: Lease) -> None:
         self._requests.pop(entry.id, None)
-        if lease.redirect is not None:
+        entry.again = None
+        links: list[int] = []
+        if lease.is_unchanged:
+            self._move(entry, State.DONE)
+        elif lease.redirect is not None:
+            self._leave_target(entry, lease)
             self._move(entry, State.DONE)
             self._commit_redirect(entry, lease.redirect)
             if lease.redirect_answer is not None and entry.state is State.DONE:
@@ -113,16 +121,65 @@ class Commits(Queues):
                 self._store.keep_beside(entry, lease)
                 self._store.add_page(entry, lease.redirect_answer, None, as_found=True)
         elif not self._unblock(entry):
-            # While it is open, nobody below it has been counted out.
-            self._keep_records(entry, lease, self._commit_links(entry, lease))
-            if lease.skip is not None:
-                self._skip(entry, lease.skip)
-                if self._budget is not None and entry.reason not in SPENDING:
-                    self._budget.give_back()
-            else:
-                self._move(entry, State.FAILED if lease.failed else State.DONE)
+            links = self._commit_page(entry, lease)
+        self._note_visit(entry, lease, links)
         self._release_levels()
         self._fill_budget()
+
+    def _commit_page(self, entry: Entry, lease: Lease) -> list[int]:
+        """An answer that is no redirect: the links that it has."""
+        before = lease.before
+        is_passing = lease.found_changed is not None and lease.found_changed[0] is Change.FAILED
+        if before is not None and is_passing:
+            # What is behind it is still there, for all that is known.
+            links = before.links
+        else:
+            self._leave_target(entry, lease)
+            # While it is open, nobody below it has been counted out.
+            links = self._commit_links(entry, lease)
+        self._keep_records(entry, lease, links, is_passing=is_passing)
+        if lease.hints:
+            self._keep_hints(entry, lease, links)
+        if lease.skip is not None:
+            self._skip(entry, lease.skip)
+            if self._budget is not None and entry.reason not in SPENDING:
+                self._budget.give_back()
+        else:
+            self._move(entry, State.FAILED if lease.failed else State.DONE)
+            if self._budget is not None and entry.is_sitemap:
+                self._budget.give_back()
+        return links
+
+    def _leave_target(self, entry: Entry, lease: Lease) -> None:
+        """It does not redirect any more, or to somewhere else."""
+        before = lease.before
+        if before is None or before.target is None or before.target == lease.redirect:
+            return
+        loop = loop_of(entry, self._store)
+        self._store.unredirect(entry)
+        if loop and (head := min(loop)) is not entry and head.state is State.FAILED:
+            # It redirects, and to somewhere.
+            self._store.drop_page(head)
+            self._move(head, State.DONE)
+
+    def _keep_hints(self, entry: Entry, lease: Lease, links: list[int]) -> None:
+        """Keep what a sitemap says. What it says was changed since is due."""
+        named = [] if lease.before is None else [link >> 1 for link in lease.before.links]
+        known = self._store.logbook.hints_of(entry, named)
+        hints = {
+            link >> 1: text_of(hint)
+            for link, url in zip(links, lease.links, strict=True)
+            if (hint := lease.hints.get(url)) is not None
+        }
+        self._store.logbook.keep_hints(entry, hints, named)
+        for number, text in hints.items():
+            if lease.visit is not None and known.get(number) not in (None, text):
+                page = self._store.by_id(number)
+                history = self._store.logbook.history_of(page)
+                changed_at = seconds_of(str(lease.hints[page.url].get("lastmod") or ""))
+                if history and changed_at is not None and changed_at > history.visited_at:
+                    due = history._replace(next_at=min(history.next_at, lease.visit.at))
+                    self._store.logbook.keep_history(page, due)
 
     def _commit_links(self, entry: Entry, lease: Lease) -> list[int]:
         """The links of a page, as the store keeps them."""
@@ -164,17 +221,21 @@ class Commits(Queues):
             links = [link | (url in closed) for link, url in zip(links, urls, strict=True)]
         return links
 
-    def _keep_records(self, entry: Entry, lease: Lease, links: list[int] | None) -> None:
+    def _keep_records(
+        self, entry: Entry, lease: Lease, links: list[int] | None, *, is_passing: bool = False
+    ) -> None:
         has_page = False
         for kind, record in lease.records:
             if kind == PAGE and record["url"] == entry.url and not has_page:
                 has_page = True
                 self._store.keep_beside(entry, lease)
-                as_found = links is not None and record["links"] == lease.links
+                as_found = links is not None and record["links"] == lease.links and not is_passing
                 self._store.add_page(entry, record, links, as_found=as_found)
             elif links is not None:
                 page = record["url"] if is_page(record) else None
                 self._store.add_item(entry, kind, page, record)
+        if entry.is_sitemap and links is not None:
+            self._store.keep_beside(entry, lease)
         if not has_page and links:
             # No page is to be shown, but its links lead on.
             self._store.add_links(entry, links)
@@ -188,7 +249,9 @@ class Commits(Queues):
             target = self._offer(Candidate(target_url), entry.way.hop())
             self._store.redirect(entry, target)
             self._spare_hops(target, entry.fewest_hops + 1)
-            if loop := loop_of(entry, self._store):
+            loop = loop_of(entry, self._store)
+            # Who is visited again may lead elsewhere by now, and is asked here when it answers.
+            if loop and all(member.again is None for member in loop):
                 target = min(loop)
                 self._report(target, "redirect loop")
         if self._budget is not None:

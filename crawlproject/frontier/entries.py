@@ -8,7 +8,7 @@ What is not in memory, an engine's own store knows: a database (``store.py``), o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.notes import ADDED_FIELDS
@@ -21,16 +21,38 @@ if TYPE_CHECKING:
 
     from crawlproject.frontier.base import Lease
     from crawlproject.frontier.census import Census
+    from crawlproject.frontier.edges import Edges
     from crawlproject.frontier.entry import Way
     from crawlproject.frontier.hosts import Key
+    from crawlproject.frontier.logbook import Logbook
     from crawlproject.frontier.seen import Screen
     from crawlproject.records import Record
+
+
+class Node(NamedTuple):
+    """A URL in the graph of links."""
+
+    id: int
+    # Ids; 0: none.
+    target: int
+    level: int
+    hops: int
+    referrer: int
+    fewest_hops: int
+    reason: str | None
+    # A request of a spider's own, or a sitemap.
+    is_own: bool
+    is_sitemap: bool = False
+
 
 # Entries in each of the two generations of the cache.
 _HOT = 16_384
 
 
 class Entries(ABC):
+    # What visits have found.
+    logbook: Logbook
+
     def __init__(self, seen: Screen, added_fields: Iterable[str]) -> None:
         self._young: dict[str, Entry] = {}
         self._old: dict[str, Entry] = {}
@@ -50,6 +72,11 @@ class Entries(ABC):
         # Redirects that the store may not know yet: targets, and what leads to them.
         self._redirects: dict[int, list[int]] = {}
         self._has_redirects = False
+
+    @property
+    def last_id(self) -> int:
+        """The largest that an entry has."""
+        return self._last_id
 
     # --- what a store knows
 
@@ -149,6 +176,15 @@ class Entries(ABC):
         self._redirects.setdefault(target.id, []).append(entry.id)
         self._has_redirects = True
 
+    def unredirect(self, entry: Entry) -> None:
+        """An entry does not redirect any more."""
+        if entry.target is not None:
+            pending = self._redirects.get(entry.target, [])
+            if entry.id in pending:
+                pending.remove(entry.id)
+            entry.target = None
+            self.change(entry)
+
     def sources(self, entry: Entry) -> list[Entry]:
         """The URLs that redirect to this one."""
         if not self._has_redirects:
@@ -183,12 +219,20 @@ class Entries(ABC):
         """What is skipped for other reasons, by level and URL."""
 
     @abstractmethod
-    def not_had(self, reason: str, *, failed: bool) -> list[int]:
-        """What is skipped for a reason, and perhaps what has failed."""
+    def not_had(self, reasons: Sequence[str], *, failed: bool) -> list[int]:
+        """What is skipped for one of the reasons, and perhaps what has failed."""
+
+    @abstractmethod
+    def called(self) -> list[int]:
+        """What is queued to be visited again."""
 
     def wait(self, entry: Entry) -> None:
         """What an entry waits for has changed, or the depth at which it does."""
         self.change(entry)
+
+    def prepare(self, ids: Sequence[int]) -> None:
+        """Some entries are going to be asked for, and what visits have found of them."""
+        self.logbook.prepare(ids)
 
     # --- pages, links, answers
 
@@ -236,6 +280,24 @@ class Entries(ABC):
     @abstractmethod
     def links_of(self, entry: Entry) -> array[int]:
         """The links of a page, as ``id << 1 | is_nofollow``."""
+
+    @abstractmethod
+    def record_of(self, entry: Entry) -> Record | None:
+        """The page of a URL, without its links; of a redirect, what it answered."""
+
+    @abstractmethod
+    def content_of(self, entry: Entry) -> tuple[bytes | None, bytes | None]:
+        """What a page is compared by: the hash of its body, and the signature of its text."""
+
+    # --- the whole graph
+
+    @abstractmethod
+    def edges(self) -> Edges:
+        """All links."""
+
+    @abstractmethod
+    def nodes(self) -> Iterable[Node]:
+        """All URLs, in the order of their spelling."""
 
     @abstractmethod
     def put_answer(self, entry: Entry, text: str) -> int:

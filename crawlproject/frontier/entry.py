@@ -114,6 +114,11 @@ class Entry:
     def is_open(self) -> bool:
         return self.state in OPEN
 
+    def start_over(self) -> None:
+        """Forget what was learned when it was asked for."""
+        self.attempts = self.bounces = 0
+        self.verdict = self.fetch_url = self.blocked = None
+
     def is_queued_at(self, key: Key) -> bool:
         is_free = self.due is None and self.waits is Wait.NOTHING
         return self.state is State.QUEUED and is_free and self.key == key

@@ -9,9 +9,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, State, is_of_link
+from crawlproject.frontier.base import (
+    DEPTH,
+    NOFOLLOW,
+    UNLINKED,
+    Candidate,
+    State,
+    is_of_link,
+)
 from crawlproject.frontier.census import Census
-from crawlproject.frontier.entry import NOT_KEPT, depth_of
+from crawlproject.frontier.entry import BY_SITEMAP, NOT_KEPT, depth_of
 from crawlproject.records import encodable
 from crawlproject.scope.traps import GROWING_PATH
 
@@ -59,7 +66,9 @@ class LinkGraph(ABC):
 
     def _offer_again(self, entry: Entry, candidate: Candidate, way: Way) -> Entry:
         """Another way to a URL that is known."""
-        if candidate.reason is None and is_of_link(entry.reason):
+        if entry.reason == UNLINKED:
+            self._return(entry, candidate, way)
+        elif candidate.reason is None and is_of_link(entry.reason):
             # The way that was not to be followed counts for nothing.
             entry.way, entry.fewest_hops = way, way.hops
             self._enter(entry)
@@ -71,6 +80,23 @@ class LinkGraph(ABC):
         if candidate.reason is None:
             self._spare_hops(entry, way.hops)
         return entry
+
+    def _return(self, entry: Entry, candidate: Candidate, way: Way) -> None:
+        """A URL that nobody linked to any more is linked to again."""
+        entry.way, entry.fewest_hops = way, way.hops
+        reason = self._judged_again(candidate).reason
+        if reason is None:
+            self._enter(entry)
+        else:
+            self._skip(entry, reason)
+
+    @abstractmethod
+    def _unsettle(self) -> None:
+        """Ways may be longer now than they were."""
+
+    @abstractmethod
+    def _judged_again(self, candidate: Candidate) -> Candidate:
+        """By the scope of now."""
 
     def _meet(self, candidate: Candidate, way: Way) -> Entry:
         entry = self._store.add(candidate.url, way)
@@ -152,12 +178,16 @@ class LinkGraph(ABC):
             if entry.reason == DEPTH:
                 self._enter(entry)
             return []
-        if way.level < level and entry.state is State.QUEUED:
+        is_again = entry.again is not None
+        if way.level < level and entry.state is State.QUEUED and not is_again:
             self._advance(entry, level)
         if entry.target is not None:
             return [(entry.target << 1, way.hop())]
-        if way.level < level and not entry.is_open:
+        if way.level < level and (is_again or not entry.is_open):
             step = way.step(entry)
+            if way.level < BY_SITEMAP <= level and self._is_too_deep(step):
+                # By links it is further than by a sitemap, and what is behind it too far.
+                self._unsettle()
             return [(link, step) for link in self._store.links_of(entry)]
         return []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlproject.frontier.base import ROBOTS_UNREACHABLE, State
+from crawlproject.frontier.base import ROBOTS, ROBOTS_UNREACHABLE, State
 from crawlproject.frontier.commits import Commits
 from crawlproject.frontier.entry import Wait
 
@@ -74,8 +74,9 @@ class Judging(Commits):
             self._store.flush_if_large()
         return entered
 
-    def _retry(self, *, failed: bool) -> int:
-        numbers = self._store.not_had(ROBOTS_UNREACHABLE, failed=failed)
+    def _retry(self, *, failed: bool, denied: bool) -> int:
+        reasons = (ROBOTS_UNREACHABLE, ROBOTS) if denied else (ROBOTS_UNREACHABLE,)
+        numbers = self._store.not_had(reasons, failed=failed)
         for number in numbers:
             entry = self._store.by_id(number)
             self._store.drop_page(entry)

@@ -16,6 +16,10 @@ FED = "fed"
 WIDENED = "widened"
 # When the first run began.
 STARTED_AT = "started at"
+# The last time that its pages were visited again (``rounds.py``).
+ROUND = "round"
+# Links have gone since the shortest ways were found.
+UNSETTLED = "unsettled"
 # Reasons for which URLs were skipped, and are judged again since.
 RECONSIDERED = "reconsidered"
 

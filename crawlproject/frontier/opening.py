@@ -1,16 +1,21 @@
 """A crawl's frontier by its settings: in the crawl directory, or in a temporary one.
 
-Settings read: ``JOBDIR``, ``FRONTIER_*``, ``SCOPE_*``, and how hosts are to be treated.
+Settings read: ``JOBDIR``, ``FRONTIER_*``, ``SCOPE_*``, ``RECRAWL_*``, how hosts are to be treated,
+and how pages are read.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import tempfile
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawlproject.errors import BadCrawlDirectory, BadInput
 from crawlproject.frontier import clock, database
@@ -18,6 +23,8 @@ from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.looking import check_content
 from crawlproject.frontier.redis.address import is_shared
 from crawlproject.frontier.sqlite import SqliteFrontier
+from crawlproject.frontier.visits import Recrawl
+from crawlproject.recrawl.interval import Intervals
 from crawlproject.scope.depth import depth_limit_from
 from crawlproject.scope.domains import registered_domain
 from crawlproject.urls.canonical import host_of
@@ -31,6 +38,12 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Frontier
 
 HOSTNAME, DOMAIN = "hostname", "domain"
+
+# By name: it is of a later room.
+_LIKENESS = "crawlproject.pipelines.likeness.Likeness"
+# What pages are read by, and who gets them: who changes that wants to see all of them again.
+_OF_READING = ("PAGES_", "URLS_", "RENDER_MODE", "DUPLICATES_", "STORE_BODIES")
+_PIPELINES = "ITEM_PIPELINES"
 
 # How many more pages are committed at once where nobody goes on from what is committed.
 _UNHURRIED = 10
@@ -159,7 +172,40 @@ def _rules(crawler: Crawler) -> dict[str, Any]:
         and settings["SCOPE_MODE"] != "any"
         and len(settings.getlist("SEEDS")) > 1,
         "judge": None if scope is None else scope.reason,
+        "recrawl": _recrawl(crawler),
+        "share": settings.getfloat("RECRAWL_SHARE"),
     }
+
+
+def keeps_visits(settings: BaseSettings) -> bool:
+    """Whether anybody comes back to what is fetched now."""
+    is_lasting = bool(settings["JOBDIR"]) or is_shared(settings)
+    return is_lasting or settings.getbool("RECRAWL_CONTINUOUS")
+
+
+def _recrawl(crawler: Crawler) -> Recrawl | None:
+    settings = crawler.settings
+    if not keeps_visits(settings):
+        return None
+    return Recrawl(
+        Intervals(
+            least=settings.getfloat("RECRAWL_MIN_INTERVAL_SECONDS"),
+            most=settings.getfloat("RECRAWL_MAX_INTERVAL_SECONDS"),
+            chance=settings.getfloat("RECRAWL_CHANCE"),
+            gone_visits=settings.getint("RECRAWL_GONE_VISITS"),
+        ),
+        cosmetic=settings.getfloat("RECRAWL_COSMETIC_SIMILARITY"),
+        similarity=build_from_crawler(load_object(_LIKENESS), crawler),
+        reading=_reading(settings),
+        is_continuous=settings.getbool("RECRAWL_CONTINUOUS"),
+    )
+
+
+def _reading(settings: BaseSettings) -> int:
+    """A number for how pages are read, and what comes of them: another one for any other way."""
+    ways = {name: settings[name] for name in settings if name.startswith(_OF_READING)}
+    pipelines = {str(load_object(one)): place for one, place in settings[_PIPELINES].items()}
+    return crc32(json.dumps([ways, pipelines], default=str, sort_keys=True).encode())
 
 
 def host_function(settings: BaseSettings) -> Callable[[str], str]:

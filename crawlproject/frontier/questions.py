@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     "id, url, state, level, hops, referrer, rank, host, reason, rule, verdict, attempts, due, "
-    "waits, target, blocked"
+    "waits, target, blocked, again"
 )
 
 
@@ -49,6 +49,8 @@ class Known(NamedTuple):
     waits: Wait
     target: int | None
     blocked: str | None
+    # What it was, if it is queued to be visited again: the number of a state.
+    again: int | None = None
 
     @property
     def depth(self) -> int:
@@ -156,8 +158,13 @@ class Questions:
             return self._count("state IN (0, 1) AND level < ?", known.level)
         if known.waits is Wait.BUDGET:
             return self._count("waits = 2 AND (level, rank) < (?, ?)", *place)
+        if known.again is not None:
+            return self._count(
+                "again IS NOT NULL AND state = 0 AND host = ? AND rank < ?", known.host, known.rank
+            )
         return self._count(
-            "state = 0 AND due IS NULL AND waits IS NULL AND host = ? AND (level, rank) < (?, ?)",
+            "state = 0 AND due IS NULL AND waits IS NULL AND again IS NULL AND host = ? "
+            "AND (level, rank) < (?, ?)",
             known.host,
             *place,
         )

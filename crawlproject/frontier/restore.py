@@ -43,6 +43,11 @@ def requeue(database: sqlite3.Connection, *, ordered: bool, hosts_by: str, now: 
     database.execute(
         "UPDATE urls SET state = 0 WHERE state = 1 AND id NOT IN (SELECT url FROM answers)"
     )
+    # Whether they are to be visited again is decided anew.
+    database.execute(
+        "UPDATE urls SET state = again, again = NULL, due = NULL, waits = NULL, attempts = NULL, "
+        "bounces = NULL, fetch_url = NULL WHERE again IS NOT NULL AND state = 0"
+    )
     database.execute("UPDATE urls SET due = ?1 WHERE due > ?1", (now + _LONGEST_WAIT,))
     # A request that could not be written down is in nobody's memory any more.
     database.execute(

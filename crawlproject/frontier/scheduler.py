@@ -37,9 +37,10 @@ from crawlproject.frontier.leases import (
     ON_THE_WIRE,
     LeasesOut,
 )
-from crawlproject.frontier.notes import STARTED_AT
+from crawlproject.frontier.notes import STARTED_AT, UNSETTLED
 from crawlproject.frontier.opening import open_frontier
 from crawlproject.frontier.restore import NOT_KEPT
+from crawlproject.frontier.rounds import end_round
 from crawlproject.frontier.short_way import take_short_way
 from crawlproject.urls.dupefilter import CanonicalDupeFilter
 from crawlproject.urls.fingerprint import canonicalizer_from, identity
@@ -151,6 +152,9 @@ class FrontierScheduler(BaseScheduler):
         self._commits.stop()
         # Scrapy has let go of all requests by now.
         self._out.end_complete()
+        # Before the outputs are written.
+        with self._frontier.at_once():
+            end_round(self._frontier, reason, now())
         self._dupefilter.close(reason)
 
     def _commit(self) -> None:
@@ -164,6 +168,9 @@ class FrontierScheduler(BaseScheduler):
         self._frontier.close()
 
     def has_pending_requests(self) -> bool:
+        if self._frontier.exhausted() and self._frontier.recall(UNSETTLED):
+            # Links have gone: what is too deep now, or not any more?
+            self._frontier.settle(now())
         return not self._frontier.exhausted()
 
     def next_request(self) -> Request | None:

@@ -2,8 +2,9 @@
 
 In layers, each of which knows those below: the file (``database``), entries and pages in it
 (``store``), the shortest way to each URL (``graph``), what is queued and what it waits for
-(``queues``), what an answer changes (``commits``), what another scope changes (``judging``),
-and here the contract of ``base.py``.
+(``queues``), what a visit leaves for the next (``visits``), what an answer changes (``commits``),
+what another scope changes (``judging``), what is visited again (``revisits``), what follows when
+links have gone (``settled``), and here the contract of ``base.py``.
 """
 
 from __future__ import annotations
@@ -25,13 +26,14 @@ from crawlproject.frontier.base import (
 from crawlproject.frontier.entry import Entry, Way, depth_of
 from crawlproject.frontier.guard import guarded
 from crawlproject.frontier.hosts import HostGate
-from crawlproject.frontier.judging import Judging
 from crawlproject.frontier.notes import texts_in
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redirects import sources_of
+from crawlproject.frontier.settled import Settled
 from crawlproject.frontier.store import Store
 from crawlproject.frontier.turns import Turns
 from crawlproject.records import is_page
+from crawlproject.recrawl.interval import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Counts, Robots, Skip
     from crawlproject.frontier.hosts import Host, HostLimits, Key
     from crawlproject.frontier.seen import Seen
+    from crawlproject.frontier.visits import Recrawl
     from crawlproject.records import Record
     from crawlproject.scope.traps import Budget
 
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
 _LONG_SECONDS = 60.0
 
 
-class SqliteFrontier(Turns, Judging):
+class SqliteFrontier(Turns, Settled):
     """An engine of the contract in ``base.py``, on a database of ``database.py``.
 
     ``batch`` pages at most are committed at once; where nothing ``is_lasting``, no fewer, whoever
@@ -56,7 +59,8 @@ class SqliteFrontier(Turns, Judging):
     whole pages at a time, until the queue has room or all of its hosts are held. Nothing is
     dropped. With a ``budget`` it is not kept.
     ``seeds_first`` gives out no link before all seeds are done. ``budgets`` says which groups
-    of pages a URL belongs to that have a budget of their own.
+    of pages a URL belongs to that have a budget of their own. Without ``recrawl`` nothing is kept
+    for another visit; ``share`` is the part of a host's turns that visits get while others wait.
     """
 
     place = "the crawl directory"
@@ -80,18 +84,20 @@ class SqliteFrontier(Turns, Judging):
         is_lasting: bool = True,
         judge: Callable[[str], str | None] | None = None,
         seen: Seen | None = None,
+        recrawl: Recrawl | None = None,
+        share: float = 0.5,
     ) -> None:
         restore.requeue(database, ordered=budget is not None, hosts_by=hosts_by, now=now)
         self._store = Store(database, seen)
         self._delayed = restore.delayed(database)
         heapify(self._delayed)
         self._gate: HostGate[Entry] = HostGate(
-            limits, self._resolve, self._store.queue, self._store.change_host
+            limits, self._resolve, self._store.queue, self._store.change_host, share
         )
         for host in restore.hosts(database, limits, now):
             self._gate.restore(host)
         self._gate.not_before = restore.not_before(database, now)
-        Judging.__init__(
+        Settled.__init__(
             self,
             self._store,
             host_of=host_of,
@@ -102,6 +108,7 @@ class SqliteFrontier(Turns, Judging):
             max_redirects=max_redirects,
             seeds_first=seeds_first,
             judge=judge,
+            recrawl=recrawl,
         )
         self.failure: str | None = None
         self.folder: Path | None = None
@@ -157,8 +164,20 @@ class SqliteFrontier(Turns, Judging):
         return self._rejudge(judge, lasting)
 
     @guarded(0)
-    def retry(self, *, failed: bool) -> int:
-        return self._retry(failed=failed)
+    def retry(self, *, failed: bool, denied: bool = False) -> int:
+        return self._retry(failed=failed, denied=denied)
+
+    @guarded(0)
+    def revisit(self, now: float, *, before: float | None = None) -> int:
+        return self._revisit(now, before)
+
+    @guarded(0)
+    def end_visits(self) -> int:
+        return self._end_visits()
+
+    @guarded(0)
+    def settle(self, now: float) -> int:
+        return self._settle(now)
 
     # --- what goes out and comes back
 
@@ -167,6 +186,8 @@ class SqliteFrontier(Turns, Judging):
         if self._waiting:
             self._commit_what_fits()
         self._queue_due(now)
+        if now >= self._look_at:
+            self._look_for_due(now)
         taken = self._gate.take(now)
         while taken is None and self._is_stuck(now):
             self._commit_waiting()
@@ -178,6 +199,7 @@ class SqliteFrontier(Turns, Judging):
         self._move(entry, State.LEASED)
         self._commit_what_fits()
         self._commit_before_first_contact(host)
+        etag, last_modified = self._conditions(entry)
         return Lease(
             url=entry.url,
             fetch_url=entry.fetch_url or entry.url,
@@ -190,14 +212,17 @@ class SqliteFrontier(Turns, Judging):
             bounces=entry.bounces,
             verdict=entry.verdict,
             request=self._requests.get(entry.id, entry.request),
+            is_again=entry.again is not None,
+            etag=etag,
+            last_modified=last_modified,
         )
 
     @guarded(None)
     def next_ready(self, now: float) -> float | None:
-        ready = self._gate.next_ready(now)
-        if self._delayed and (ready is None or self._delayed[0][0] < ready):
-            return self._delayed[0][0]
-        return ready
+        moments = [self._gate.next_ready(now), self._look_at]
+        if self._delayed:
+            moments.append(self._delayed[0][0])
+        return min((one for one in moments if one is not None and one < NEVER), default=None)
 
     @guarded(None)
     def release(self, lease: Lease, until: float, fetch_url: str | None = None) -> None:
@@ -214,6 +239,7 @@ class SqliteFrontier(Turns, Judging):
     def finish(self, lease: Lease) -> None:
         self._withdraw(lease)
         entry = self._leased(lease)
+        self._compare(entry, lease)
         if self._is_its_turn(entry):
             self._commit_answer(entry, lease)
         else:
@@ -314,7 +340,7 @@ class SqliteFrontier(Turns, Judging):
     def exhausted(self) -> bool:
         if self.failure is not None:
             return True
-        if self._census.leased:
+        if self._census.leased or self._is_continuous:
             return False
         return self._budget.is_idle() if self._budget else not self._census.queued
 

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier import restore
 from crawlproject.frontier.base import Robots, State
-from crawlproject.frontier.entries import Entries
-from crawlproject.frontier.entry import AGAIN, Wait
+from crawlproject.frontier.edges import edges_of
+from crawlproject.frontier.entries import Entries, Node
+from crawlproject.frontier.entry import AGAIN, NO_SITEMAP, Wait
 from crawlproject.frontier.harvest import Harvest
 from crawlproject.frontier.hosts import BEFORE_ALL
+from crawlproject.frontier.logbook import SqliteLogbook
 from crawlproject.frontier.notes import ADDED_FIELDS
 from crawlproject.frontier.rows import SELECT, entry_from, insert, update
 from crawlproject.frontier.seen import Seen
+from crawlproject.records import from_text
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
     from crawlproject.frontier.base import Lease
     from crawlproject.frontier.census import Census
+    from crawlproject.frontier.edges import Edges
     from crawlproject.frontier.entry import Entry
     from crawlproject.frontier.hosts import Host, Key, Lane
     from crawlproject.records import Record
@@ -45,6 +49,7 @@ class Store(Entries):
         self._harvest = Harvest()
         self._last_id = database.execute("SELECT coalesce(max(id), 0) FROM urls").fetchone()[0]
         self._is_writing = False
+        self.logbook: SqliteLogbook = SqliteLogbook(database, self.flush, self.begin)
         self._has_redirects = bool(self._ids("target IS NOT NULL LIMIT 1"))
 
     # --- entries
@@ -68,6 +73,9 @@ class Store(Entries):
         if len(self._new) + len(self._changed) > _CHANGES or self._harvest.length > _LENGTH:
             self.flush()
 
+    def _row(self, query: str, *values: Any) -> Any:
+        return self.database.execute(query, values).fetchone()
+
     def _ids(self, condition: str, *values: Any) -> list[int]:
         """The ids of entries by a condition on the table urls, and perhaps an order."""
         self.flush()
@@ -77,6 +85,9 @@ class Store(Entries):
     def unassigned(self) -> list[int]:
         """What may be taken, but has no host yet."""
         return self._ids("state = 0 AND due IS NULL AND waits IS NULL AND host IS NULL")
+
+    def called(self) -> list[int]:
+        return self._ids("again IS NOT NULL AND state = 0")
 
     def let_in(self) -> list[int]:
         return self._ids("waits IS NULL AND state = 0 ORDER BY level, rank")
@@ -92,7 +103,7 @@ class Store(Entries):
         )
 
     def found_by_links(self) -> list[int]:
-        return self._ids("state = 0 AND level > 0 AND request IS NULL")
+        return self._ids("state = 0 AND level > 0 AND request IS NULL AND again IS NULL")
 
     def skipped_for(self, reason: str) -> list[int]:
         return self._ids("state = 4 AND reason = ?", reason)
@@ -101,10 +112,10 @@ class Store(Entries):
         places = ", ".join("?" * len(reasons))
         return self._ids(f"state = 4 AND reason NOT IN ({places}) ORDER BY level, url", *reasons)
 
-    def not_had(self, reason: str, *, failed: bool) -> list[int]:
-        skipped = "state = 4 AND reason = ?"
+    def not_had(self, reasons: Sequence[str], *, failed: bool) -> list[int]:
+        skipped = f"state = 4 AND reason IN ({', '.join('?' * len(reasons))})"
         condition = f"(state = 3 AND target IS NULL) OR ({skipped})" if failed else skipped
-        return self._ids(condition, reason)
+        return self._ids(condition, *reasons)
 
     def queue(self, host: Host, lane: Lane, size: int) -> list[Key]:
         """The next keys of a host's lane behind its horizon."""
@@ -145,6 +156,30 @@ class Store(Entries):
         if row is not None and row[0] is not None:
             links.frombytes(row[0])
         return links
+
+    def record_of(self, entry: Entry) -> Record | None:
+        self.flush()
+        row = self._row("SELECT record FROM pages WHERE id = ?", entry.id)
+        return None if row is None or not row[0] else from_text(row[0])
+
+    def content_of(self, entry: Entry) -> tuple[bytes | None, bytes | None]:
+        row = self._row("SELECT hash, signature FROM contents WHERE id = ?", entry.id)
+        return row or (None, None)
+
+    # --- the whole graph
+
+    def edges(self) -> Edges:
+        self.flush()
+        return edges_of(self.database)
+
+    def nodes(self) -> Iterable[Node]:
+        self.flush()
+        rows = self.database.execute(
+            "SELECT id, coalesce(target, 0), level, hops, coalesce(referrer, 0), "  # noqa: S608
+            f"coalesce(fewest_hops, 0), reason, request IS NOT NULL, NOT ({NO_SITEMAP}) "
+            "FROM urls ORDER BY url"
+        )
+        return map(Node._make, rows)
 
     def put_answer(self, entry: Entry, text: str) -> int:
         self.begin()
@@ -222,7 +257,7 @@ class Store(Entries):
 
     def flush(self) -> None:
         """Hand all changes to SQLite."""
-        if not (self._new or self._changed or self._hosts or self._harvest):
+        if not (self._new or self._changed or self._hosts or self._harvest or self.logbook):
             return
         self.begin()
         insert(self.database, self._new.values())
@@ -272,3 +307,4 @@ class Store(Entries):
             )
             self._hosts.clear()
         self._harvest.write(self.database)
+        self.logbook.write()

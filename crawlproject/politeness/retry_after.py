@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
+
+from crawlproject.moments import seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,10 +29,5 @@ def _wait(value: bytes, now: float) -> float | None:
     text = value[:_LONGEST].decode("latin-1").strip()
     if _SECONDS.fullmatch(text):
         return float(text)
-    try:
-        date = parsedate_to_datetime(text)
-    except (ValueError, OverflowError, IndexError, TypeError):
-        return None
-    # One of the three forms has no time zone: HTTP's is always Greenwich.
-    then = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, then.timestamp() - now)
+    then = seconds_of(text)
+    return None if then is None else max(0.0, then - now)

@@ -22,7 +22,10 @@ logger = logging.getLogger(__name__)
 
 FAILED = "rule failed"
 # Reasons by which the frontier knows what may let a URL in later. A rule can't mean them.
-RESERVED = ("depth", "nofollow", "growing path", "robots", "robots unreachable", "request not kept")
+RESERVED = (
+    *("depth", "nofollow", "growing path", "robots", "robots unreachable", "unlinked"),
+    "request not kept",
+)
 
 
 class Rule(Protocol):

@@ -13,6 +13,7 @@ from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.opening import DOMAIN, HOSTNAME
+from crawlproject.frontier.rounds import MODES as ROUND_MODES
 from crawlproject.pages.structured import SYNTAXES
 from crawlproject.pipelines.duplicates import DROP, MARK, MAX_SIZE, MIN_SIZE
 from crawlproject.render import install as render
@@ -82,6 +83,11 @@ ARGUMENTS: dict[str, Argument] = {
     "render": Argument(
         "RENDER_MODE", values.one_of(*MODES), "never (default), auto: pages made by scripts; always"
     ),
+    "recrawl": Argument(
+        "RECRAWL_MODE",
+        values.one_of(*ROUND_MODES),
+        "a finished crawl: due (default), all or never",
+    ),
     "respect_nofollow": Argument("URLS_RESPECT_NOFOLLOW", values.yes_or_no, "yes (default) or no"),
 }
 
@@ -97,7 +103,8 @@ _OTHER_SETTINGS: dict[str, Argument] = {
             "HTTPERROR_ALLOW_ALL DOWNLOAD_VERIFY_CERTIFICATES RETRY_ENABLED "
             "FRONTIER_WAIT_FOR_SEEDS SCHEDULER_PERSIST SCHEDULER_FLUSH_ON_START "
             "REDIS_START_URLS_AS_SET REDIS_START_URLS_AS_ZSET "
-            "PAGES_CONTENT PAGES_MEDIA PAGES_TEXT DUPLICATES_ENABLED STORE_BODIES",
+            "PAGES_CONTENT PAGES_MEDIA PAGES_TEXT DUPLICATES_ENABLED STORE_BODIES "
+            "RECRAWL_CONTINUOUS",
         ),
         (
             values.seconds,
@@ -120,17 +127,21 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (
             values.whole_number(1),
             "POLITENESS_ROBOTS_ATTEMPTS FRONTIER_COMMIT_PAGES CONCURRENT_ITEMS "
-            "REACTOR_THREADPOOL_MAXSIZE DUPLICATES_MIN_WORDS RENDER_CONCURRENCY",
+            "REACTOR_THREADPOOL_MAXSIZE DUPLICATES_MIN_WORDS RENDER_CONCURRENCY "
+            "RECRAWL_GONE_VISITS",
         ),
         (values.whole_number(0, 6), "PAGES_HEADING_LEVELS"),
         (values.whole_number(MIN_SIZE, MAX_SIZE), "DUPLICATES_PERMUTATIONS"),
         (values.whole_number(1, 50), "DUPLICATES_SHINGLE_WORDS"),
-        (values.part, "DUPLICATES_THRESHOLD"),
+        (values.part, "DUPLICATES_THRESHOLD RECRAWL_COSMETIC_SIMILARITY"),
+        (values.share, "RECRAWL_SHARE"),
+        (values.chance, "RECRAWL_CHANCE"),
         (values.one_of(MARK, DROP), "DUPLICATES_ACTION"),
         (
             values.some_time,
             "DOWNLOAD_TIMEOUT RENDER_TIMEOUT_SECONDS FRONTIER_LEASE_SECONDS "
-            "MONITORING_SNAPSHOT_SECONDS",
+            "MONITORING_SNAPSHOT_SECONDS RECRAWL_MIN_INTERVAL_SECONDS "
+            "RECRAWL_MAX_INTERVAL_SECONDS",
         ),
         (values.port, "METRICS_PORT"),
         (values.text, "METRICS_ADDRESS"),

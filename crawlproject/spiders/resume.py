@@ -5,7 +5,8 @@
 - Another scope, depth limit or trap setting: what is still queued is judged again, and so is
   what was skipped; pages that were fetched stay.
 - Nothing is left to do: what was skipped because its robots.txt could not be had is tried
-  again, and if nothing at all could be fetched, what failed too.
+  again, and if nothing at all could be fetched, what failed too. Otherwise pages are visited again
+  (``frontier/rounds.py``), and with them what a robots.txt has denied.
 
 Notes kept in the crawl directory: ``scope``, ``seeds``, ``widened`` (hosts that seeds
 redirected to).
@@ -26,7 +27,9 @@ from crawlproject.frontier.base import (
     ROBOTS_UNREACHABLE,
     Candidate,
 )
-from crawlproject.frontier.notes import FED, SEEDS, WIDENED
+from crawlproject.frontier.clock import now
+from crawlproject.frontier.notes import FED, ROUND, SEEDS, WIDENED
+from crawlproject.frontier.rounds import round_in, visit_again
 from crawlproject.scope.traps import GROWING_PATH
 
 if TYPE_CHECKING:
@@ -64,15 +67,25 @@ def scope_text(settings: BaseSettings, seeds: list[str]) -> str:
 
 
 def begin(
-    frontier: Frontier, scope: Scope, seeds: list[str], text: str, stats: StatsCollector
+    frontier: Frontier,
+    scope: Scope,
+    seeds: list[str],
+    settings: BaseSettings,
+    stats: StatsCollector,
 ) -> None:
     """Admit the seeds, to a frontier that may be in the middle of a crawl."""
     with frontier.at_once():
-        _begin(frontier, scope, seeds, text, stats)
+        text = scope_text(settings, seeds)
+        _begin(frontier, scope, seeds, text, settings["RECRAWL_MODE"], stats)
 
 
 def _begin(
-    frontier: Frontier, scope: Scope, seeds: list[str], text: str, stats: StatsCollector
+    frontier: Frontier,
+    scope: Scope,
+    seeds: list[str],
+    text: str,
+    mode: str,
+    stats: StatsCollector,
 ) -> None:
     counts = frontier.counts()
     # Others may work at it: what is complete only later is no crawl of before.
@@ -102,8 +115,10 @@ def _begin(
         stats.set_value("frontier/seeds_joined", admitted)
         logger.info("%d new seeds join", admitted)
     is_over = was_complete and frontier.exhausted()
-    if earlier is not None and is_over and frontier.is_alone():
-        retried = frontier.retry(failed=not counts.done)
+    is_open = round_in(frontier.recall(ROUND)).is_open
+    if earlier is not None and (is_over or is_open) and frontier.is_alone():
+        called = visit_again(frontier, mode, now(), stats) if counts.done else 0
+        retried = frontier.retry(failed=not counts.done, denied=bool(called))
         logger.info("%d URLs that could not be had before are tried again", retried)
         if retried:
             stats.set_value("frontier/resumed_pages", frontier.count_pages())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request
@@ -14,11 +15,17 @@ from crawlproject.errors import BadArgument
 from crawlproject.failures import Verdict, error_of
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
+from crawlproject.frontier.clock import now
+from crawlproject.frontier.leases import FETCH_ENDED
+from crawlproject.frontier.opening import keeps_visits
 from crawlproject.frontier.scheduler import FrontierScheduler
+from crawlproject.items import Content
 from crawlproject.pages.content import Reach
 from crawlproject.pages.read import PageReader, answer_of, is_readable, page_of
 from crawlproject.pipelines.stored import stored_answer
 from crawlproject.records import record_of
+from crawlproject.recrawl.headers import conditions, visit_of
+from crawlproject.recrawl.visit import Visit
 from crawlproject.scope.internal import is_internal
 from crawlproject.scope.rules import rules_from
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
@@ -49,6 +56,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# 'Not Modified': the answer to a request that was made on condition.
+UNCHANGED = 304
+
 
 class SiteSpider(CrawlSpider):
     """Crawls the sites of its seeds and yields a Page for every URL it tried."""
@@ -65,6 +75,8 @@ class SiteSpider(CrawlSpider):
         respects_nofollow: bool,
         redirects: Redirects,
         reader: PageReader,
+        keeps_visits: bool = False,
+        keeps_hashes: bool = False,
         **kwargs: Any,
     ) -> None:
         # Scrapy's annotation names one extractor; its code asks for extract_links() only.
@@ -78,6 +90,9 @@ class SiteSpider(CrawlSpider):
         self._extractor = extractor
         self._redirects = redirects
         self._reader = reader
+        # Whether anybody comes back, and whether it is noted here what pages are compared by then.
+        self._keeps_visits = keeps_visits
+        self._keeps_hashes = keeps_hashes
         self._sessions = Sessions()
         # The links of the response in hand: a rule's process_links is told nothing else.
         self._links: list[Link] = []
@@ -129,6 +144,8 @@ class SiteSpider(CrawlSpider):
                 token=token,
             ),
             respects_nofollow=settings.getbool("URLS_RESPECT_NOFOLLOW"),
+            keeps_visits=keeps_visits(settings),
+            keeps_hashes=keeps_visits(settings) and not settings.getbool("DUPLICATES_ENABLED"),
             reader=PageReader(
                 canonicalize,
                 token=token,
@@ -163,15 +180,15 @@ class SiteSpider(CrawlSpider):
 
     async def start(self) -> AsyncIterator[Any]:
         settings, stats = self.crawler.settings, self.crawler.stats
-        text = resume.scope_text(settings, self.seeds)
-        resume.begin(self.frontier, self.scope, self.seeds, text, stats)
+        resume.begin(self.frontier, self.scope, self.seeds, settings, stats)
         return
         yield  # an asynchronous generator is what Scrapy expects
 
     def request_for(self, lease: Lease) -> Request:
         # A canonical URL needs no escaping; what a redirect has spelled may.
         meta = {"verbatim_url": True} if lease.fetch_url == lease.url else None
-        return Request(lease.fetch_url, errback=self.page_failed, meta=meta)
+        headers = conditions(lease.etag, lease.last_modified) if lease.is_again else None
+        return Request(lease.fetch_url, errback=self.page_failed, meta=meta, headers=headers)
 
     async def parse_with_rules(
         self,
@@ -181,6 +198,12 @@ class SiteSpider(CrawlSpider):
         follow: bool = True,
     ) -> AsyncIterator[Any]:
         lease: Lease = response.meta[LEASE]
+        self._note_visit(lease, response)
+        if response.status == UNCHANGED and lease.is_again:
+            # There is no body, and nothing to read: page and links stay.
+            lease.is_unchanged = lease.is_reported = True
+            self.crawler.stats.inc_value("recrawl/unchanged")
+            return
         if location_of(response) is not None:
             for page in self._parse_redirect(response, lease):
                 yield page
@@ -199,6 +222,8 @@ class SiteSpider(CrawlSpider):
                 logger.debug("Reading %s failed", lease.url, exc_info=True)
             yield self._failed(lease, error)
             return
+        if self._keeps_hashes and page.error is None and response.body:
+            page.content = Content(sha256(response.body).digest())
         yield self._report(page, lease)
         if self._may_yield(callback):
             results = super().parse_with_rules(response, callback, cb_kwargs, follow=False)
@@ -240,7 +265,24 @@ class SiteSpider(CrawlSpider):
     def page_failed(self, failure: Failure) -> Iterator[Page]:
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]
         assert failure.value is not None
+        self._note_visit(lease, None)
         yield self._failed(lease, failure.value)
+
+    def _note_visit(self, lease: Lease, response: Response | None) -> None:
+        """Have it noted when to come back, if anybody does."""
+        if not self._keeps_visits:
+            return
+        if response is None:
+            lease.visit = Visit(now())
+            return
+        visit = visit_of(response.headers, response.meta.get(FETCH_ENDED) or now())
+        if response.status == UNCHANGED:
+            # It need not say again what it has said before.
+            visit = visit._replace(
+                etag=visit.etag or lease.etag,
+                last_modified=visit.last_modified or lease.last_modified,
+            )
+        lease.visit = visit
 
     def _reasons(self, page: str, links: dict[str, bool]) -> dict[str, str]:
         """Which links of a page may not enter, and why."""

@@ -22,6 +22,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600}
 _HOST = re.compile(r"[^\s/:@?#,*]+")
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", 10, 20, 30, 40, 50)
 _LEAST_PART = 0.1
+_LEAST_CHANCE, _LARGEST_CHANCE = 0.01, 0.99
 _LARGEST_PORT = 65_535
 _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off"})
@@ -63,6 +64,25 @@ def part(name: str, value: Any) -> float:
         number = -1.0
     if not _LEAST_PART <= number <= 1:
         raise BadArgument(name, f"{str(value)[:50]!r} is not a number from {_LEAST_PART:g} to 1")
+    return number
+
+
+def share(name: str, value: Any) -> float:
+    """A part of a whole, which may be none of it, or all."""
+    number = _number(value)
+    if number is None or not 0 <= number <= 1:
+        raise BadArgument(name, f"{str(value)[:50]!r} is not a number from 0 to 1")
+    return number
+
+
+def chance(name: str, value: Any) -> float:
+    """Neither impossible nor certain."""
+    number = _number(value)
+    if number is None or not _LEAST_CHANCE <= number <= _LARGEST_CHANCE:
+        raise BadArgument(
+            name,
+            f"{str(value)[:50]!r} is not a number from {_LEAST_CHANCE:g} to {_LARGEST_CHANCE:g}",
+        )
     return number
 
 

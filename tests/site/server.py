@@ -133,6 +133,9 @@ class Server:
         if request.method not in {"GET", "HEAD"}:
             page = Page("", {"status": 405, "body": "", "headers": {"Allow": "GET, HEAD"}})
 
+        if page.is_unchanged(request.headers):
+            page.status, page.body = 304, b""
+
         def end() -> None:
             entry["end"] = time.monotonic()
 

@@ -14,6 +14,8 @@ A spec is JSON::
     PAGE: {"links": […], "title": …     made into an HTML body, unless there is a "body"
            "body": text, "body_base64": bytes, "content_type": …, "headers": {…},
            "status": 200, "redirect": "/to" (status 301 unless given),
+           "etag": text, "modified": text, for headers by which it may be asked for: 304
+           if it is still the same
            "delay": seconds before the answer,
            "chunked": true,
            "stall_after": n             bytes of the body, then silence
@@ -63,6 +65,12 @@ class Page:
         self.headers: dict[str, str | list[str]] = dict(fields.get("headers", {}))
         if redirect is not None:
             self.headers.setdefault("Location", redirect)
+        self.etag: str | None = fields.get("etag")
+        self.modified: str | None = fields.get("modified")
+        if self.etag is not None:
+            self.headers["ETag"] = self.etag
+        if self.modified is not None:
+            self.headers["Last-Modified"] = self.modified
         self.delay = float(fields.get("delay", 0))
         self.chunked = bool(fields.get("chunked")) or bool(fields.get("endless"))
         self.stall_after: int | None = fields.get("stall_after")
@@ -79,6 +87,14 @@ class Page:
             self.body = html(title, fields.get("links", []), fields.get("text", "")).encode()
         if self.endless and not self.body:
             self.body = b"endless "
+
+    def is_unchanged(self, headers: dict[str, str]) -> bool:
+        """Whether a request with such headers knows it as it is. The first condition counts."""
+        if self.status != 200:
+            return False
+        if "if-none-match" in headers:
+            return self.etag is not None and headers["if-none-match"] == self.etag
+        return self.modified is not None and headers.get("if-modified-since") == self.modified
 
 
 class Spec:

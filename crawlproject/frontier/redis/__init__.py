@@ -11,7 +11,8 @@ Where things are, from the outside in:
 - a worker: ``opening``, ``names``, ``frontier`` (the contract), ``desk`` (what it has), ``pump``
   (asks in the background), ``session``, ``wire`` and ``messages`` (what is said), ``ending``
 - the committer: ``duty``, ``committer``, ``store`` with ``shelf``, ``blocks``, ``index`` (entries),
-  ``waiting``, ``offers``, and ``batch``, by which all of it is written as one
+  ``pages``, ``logbook`` (visits), ``waiting``, ``offers``, and ``batch``, by which all of it is
+  written as one
 - seeds from outside: ``feeding``, ``fed``, ``seeding``, and ``popping`` for scrapy-redis' spiders
 - reading: ``mirror`` (the crawl as a ``crawl.db``), ``copies``, ``around``, ``far``
 - who looks on: ``crawls``, ``shared``, ``fleet``, ``forgetting``

@@ -1,7 +1,8 @@
 """Turns what workers have handed in into new state: one worker at a time does.
 
-By the same code as on one machine (``graph``, ``queues``, ``commits``, ``judging``), so the
-answer is the same. What it knows is in Redis; if it dies, another goes on from there.
+By the same code as on one machine (``graph``, ``queues``, ``visits``, ``commits``, ``judging``,
+``revisits``, ``settled``), so the answer is the same. What it knows is in Redis; if it dies,
+another goes on from there.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from redis.exceptions import RedisError
 from crawlproject.frontier import answers
 from crawlproject.frontier.base import Candidate, State
 from crawlproject.frontier.census import Census
+from crawlproject.frontier.clock import now
 from crawlproject.frontier.entry import Wait, Way
-from crawlproject.frontier.judging import Judging
-from crawlproject.frontier.notes import FED, RECONSIDERED, SEEDS, texts_in
+from crawlproject.frontier.notes import FED, RECONSIDERED, ROUND, SEEDS, texts_in
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.batch import Fenced
 from crawlproject.frontier.redis.blocks import Malformed
+from crawlproject.frontier.rounds import ALL, round_in
 from crawlproject.frontier.rows import STATES
+from crawlproject.frontier.settled import Settled
 from crawlproject.records import is_page
 from crawlproject.scope.scope import OFFSITE
 
@@ -45,7 +48,7 @@ logger = logging.getLogger(__name__)
 _MOST, _MOST_BYTES, _MOST_URLS = 256, 8 * 1024 * 1024, 50_000
 
 
-class Committer(Judging):
+class Committer(Settled):
     """``judge`` says why a URL may not enter, as the scope is now; ``options`` are those of
     ``Commits``.
     """
@@ -63,6 +66,7 @@ class Committer(Judging):
     ) -> None:
         super().__init__(store, **options)
         self.term = term
+        store.offers.conditions = self._conditions
         self._joined = joined
         self._seeding = seeding
         # URLs that workers have: they are not queued, though nobody tells so.
@@ -73,6 +77,13 @@ class Committer(Judging):
         self._let_in_again()
         self._release_levels()
         self._fill_budget()
+        self._go_on_visiting()
+
+    def _go_on_visiting(self) -> None:
+        """Another was the committer, and knew what else is to be visited."""
+        last = round_in(self._store.recall(ROUND))
+        if last.is_open and not self._is_continuous:
+            self._revisit(now(), last.began_at if last.mode == ALL else None)
 
     def _queue_at_host(self, entry: Entry) -> None:
         self._store.offers.add(entry)
@@ -88,6 +99,8 @@ class Committer(Judging):
         """Commit some messages: how many there were. ``Fenced``: another is the committer."""
         if self._seeding is not None:
             self._let_seeds_in(self._seeding)
+        if self.has_to_look(now()):
+            self._look_for_due(now())
         values = self._store.inbox(_MOST, _MOST_BYTES)
         found, urls = [], 0
         for place, (_, value) in enumerate(values):
@@ -97,6 +110,7 @@ class Committer(Judging):
                 values = values[: place + 1]
                 break
         self._store.prefetch(_urls_of(found), _ids_of(found))
+        self._store.prepare_pages(_ids_of(found))
         for message in found:
             self._apply(message)
         self._commit_what_fits()
@@ -155,6 +169,10 @@ class Committer(Judging):
         self.write()
         return True
 
+    def has_to_look(self, moment: float) -> bool:
+        """Whether it is time to look what is due."""
+        return moment >= self._look_at
+
     def has_room_again(self) -> bool:
         """Whether links wait for room, and there is some."""
         return self._waiting > 0 and self._budget is None and self._has_room()
@@ -163,7 +181,7 @@ class Committer(Judging):
         return self._census.queued - self.taken - self._levels.waiting < self._capacity
 
     def _is_idle(self) -> bool:
-        if self._census.leased:
+        if self._census.leased or self._is_continuous:
             return False
         return self._budget.is_idle() if self._budget else not self._census.queued
 
@@ -191,6 +209,7 @@ class Committer(Judging):
         self._store.offers.has_answered(entry)
         lease = answers.from_record(answer, entry)
         lease.content = content
+        self._compare(entry, lease)
         # So it is not queued, while its answer may wait for its turn.
         self._move(entry, State.LEASED)
         if self._is_its_turn(entry):
@@ -243,8 +262,17 @@ class Committer(Judging):
     def _apply_rejudge(self, lasting: list[str]) -> None:
         self._rejudge(self._judged, lasting)
 
-    def _apply_retry(self, failed: bool) -> None:
-        self._retry(failed=failed)
+    def _apply_retry(self, failed: bool, denied: bool) -> None:
+        self._retry(failed=failed, denied=denied)
+
+    def _apply_revisit(self, moment: float, before: float | None) -> None:
+        self._revisit(moment, before)
+
+    def _apply_end_visits(self) -> None:
+        self._end_visits()
+
+    def _apply_settle(self, moment: float) -> None:
+        self._settle(moment)
 
     def _judged(self, url: str) -> str | None:
         return None if self._judge is None else self._judge(url)

@@ -10,6 +10,7 @@ from collections import Counter
 from math import ceil
 from typing import TYPE_CHECKING
 
+from crawlproject.frontier.entry import AGAIN
 from crawlproject.frontier.hosts import BEFORE_ALL, HostGate
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.session import HostReport, Report
@@ -30,9 +31,13 @@ _MOST_BYTES = 4 * 1024 * 1024
 
 
 class Desk:
-    """``room`` URLs at most are here; ``ahead`` seconds of work at a host that has a delay."""
+    """``room`` URLs at most are here; ``ahead`` seconds of work at a host that has a delay.
+    ``share`` of a host's turns go to what is visited again, while others wait.
+    """
 
-    def __init__(self, limits: Callable[[str], HostLimits], *, room: int, ahead: float) -> None:
+    def __init__(
+        self, limits: Callable[[str], HostLimits], *, room: int, ahead: float, share: float = 0.5
+    ) -> None:
         self._limits = limits
         self._room = room
         self._ahead = ahead
@@ -42,6 +47,7 @@ class Desk:
             self._resolve,
             self._refill,
             self._changed,
+            share,
         )
         self._items: dict[int, tuple[Key, str, Item]] = {}
         self._queued: Counter[str] = Counter()
@@ -213,7 +219,7 @@ class Desk:
         for number, item in grant.items.items():
             if number in known:
                 continue
-            key = item.level, item.rank, number
+            key = AGAIN if item.is_again else item.level, item.rank, number
             self._items[number] = key, grant.host, item
             self._queued[grant.host] += 1
             self.gate.push(host, key)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from redis.exceptions import RedisError
 
+from crawlproject.frontier.clock import now
 from crawlproject.frontier.redis.batch import Fenced, finish
 from crawlproject.frontier.redis.committer import Unusable
 
@@ -47,6 +48,8 @@ class Duty:
         self._committer.taken = reply.leased
         if self._is_fed and time.monotonic() > self._look_at:
             self._look_at = time.monotonic() + _SEEDS_EVERY
+            return True
+        if self._committer.has_to_look(now()):
             return True
         return reply.inbox > 0 or self._committer.has_room_again()
 

@@ -47,7 +47,8 @@ class FarQuestions(Questions):
     def ahead(self, known: Known) -> int:
         if known.waits is Wait.LEVEL:
             return self._nearer(known.level)
-        key = "beyond" if known.waits is Wait.BUDGET else f"q:{self._host_name(known)}"
+        lane = "q" if known.again is None else "r"
+        key = "beyond" if known.waits is Wait.BUDGET else f"{lane}:{self._host_name(known)}"
         return self._scripts.ask("ZRANK", key, known.id) or 0
 
     def _nearer(self, level: int) -> int:
@@ -67,10 +68,16 @@ class FarQuestions(Questions):
         facts = super().host(known, name)
         if facts is None:
             return None
-        queued, hosts_of_due = self._scripts.ask_all(
-            [("ZCARD", f"q:{facts.name}"), ("HVALS", self._scripts.at(facts.name, "due_at"))]
+        queued, again, hosts_of_due = self._scripts.ask_all(
+            [
+                ("ZCARD", f"q:{facts.name}"),
+                ("ZCARD", f"r:{facts.name}"),
+                ("HVALS", self._scripts.at(facts.name, "due_at")),
+            ]
         )
-        return facts._replace(queued=queued, retries=hosts_of_due.count(facts.name.encode()))
+        return facts._replace(
+            queued=queued + again, retries=hosts_of_due.count(facts.name.encode())
+        )
 
     def in_flight(self, known: Known) -> int:
         workers = self._scripts.ask("ZRANGE", "workers", 0, -1)

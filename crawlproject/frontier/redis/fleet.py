@@ -13,7 +13,7 @@ from redis.exceptions import ResponseError
 from crawlproject.frontier.redis.blocks import SIZE
 from crawlproject.frontier.redis.connection import address_of, servers_of
 from crawlproject.frontier.redis.crawls import now_in
-from crawlproject.frontier.redis.keys import PAGES_A_KEY
+from crawlproject.frontier.redis.keys import PAGED, PAGES_A_KEY
 from crawlproject.frontier.redis.scripts import pairs
 
 if TYPE_CHECKING:
@@ -115,10 +115,8 @@ def size_of(scripts: Scripts) -> int | None:
     ]
     kinds.append(_numbered("e", -(-last_id // SIZE)))
     kinds.append(_numbered("x", buckets))
-    kinds += [
-        _numbered(name, last_id // PAGES_A_KEY + 1) for name in ("pages", "links", "contents")
-    ]
-    kinds += [(number, [f"{kind}:{name}" for name in hosts]) for kind in ("h", "q", "robots")]
+    kinds += [_numbered(name, last_id // PAGES_A_KEY + 1) for name in PAGED]
+    kinds += [(number, [f"{kind}:{name}" for name in hosts]) for kind in ("h", "q", "r", "robots")]
     try:
         sizes = _sizes(scripts, [keys for _, keys in kinds])
     except ResponseError:

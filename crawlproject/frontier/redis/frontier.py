@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from crawlproject.frontier.redis.seeding import Seeding
     from crawlproject.frontier.redis.session import Reply
     from crawlproject.frontier.redis.wire import Item
+    from crawlproject.frontier.visits import Recrawl
     from crawlproject.records import Record
 
 logger = logging.getLogger(__name__)
@@ -81,6 +82,7 @@ class RedisFrontier(Turns):
         time_limit: float = 0.0,
         seeding: Seeding | None = None,
         waits_for_seeds: bool = False,
+        share: float = 0.5,
         now: float | None = None,
         **options: Any,
     ) -> None:
@@ -94,7 +96,7 @@ class RedisFrontier(Turns):
         scripts.mend = move_wrong
         self._options = options
         self._judge: Callable[[str], str | None] | None = options.pop("judge", None)
-        self.desk = Desk(limits, room=room, ahead=ahead)
+        self.desk = Desk(limits, room=room, ahead=ahead, share=share)
         self._gate = self.desk.gate
         self.session = Session(
             scripts,
@@ -103,6 +105,7 @@ class RedisFrontier(Turns):
             lasts=lasts,
             ahead=ahead,
             asks_robots=asks_robots,
+            share=share,
             time_limit=time_limit,
         )
         self._duty = Duty(scripts, self._new_committer, is_fed=seeding is not None)
@@ -117,7 +120,8 @@ class RedisFrontier(Turns):
         self._lasts = lasts
         self._seeding = seeding
         # Whether the crawl goes on when nothing is left.
-        self._waits_for_seeds = waits_for_seeds
+        recrawl: Recrawl | None = options.get("recrawl")
+        self._is_endless = waits_for_seeds or (recrawl is not None and recrawl.is_continuous)
         # Whether what is in Redis stays there when the crawl is complete.
         self._is_kept = is_kept
         self._is_closed = False
@@ -271,11 +275,32 @@ class RedisFrontier(Turns):
         return max(left, 0), max(entered, 0)
 
     @guarded(0)
-    def retry(self, *, failed: bool) -> int:
+    def retry(self, *, failed: bool, denied: bool = False) -> int:
         queued = self._reply.counts.queued
-        self._tell("retry", failed)
+        self._tell("retry", failed, denied)
         self._settle()
         return self._reply.counts.queued - queued
+
+    @guarded(0)
+    def revisit(self, now: float, *, before: float | None = None) -> int:
+        queued = self._reply.counts.queued
+        self._tell("revisit", now, before)
+        self._settle()
+        return max(0, self._reply.counts.queued - queued)
+
+    @guarded(0)
+    def end_visits(self) -> int:
+        queued = self._reply.counts.queued
+        self._tell("end_visits")
+        self._settle()
+        return max(0, queued - self._reply.counts.queued)
+
+    @guarded(0)
+    def settle(self, now: float) -> int:
+        skipped = sum(self._reply.counts.skipped.values())
+        self._tell("settle", now)
+        self._settle()
+        return max(0, sum(self._reply.counts.skipped.values()) - skipped)
 
     # --- what goes out and comes back
 
@@ -303,6 +328,9 @@ class RedisFrontier(Turns):
             bounces=item.bounces,
             verdict=item.verdict,
             request=item.request,
+            is_again=item.is_again,
+            etag=item.etag,
+            last_modified=item.last_modified,
         )
 
     def _is_sure(self, now: float) -> bool:
@@ -368,7 +396,7 @@ class RedisFrontier(Turns):
 
     @guarded(True)
     def exhausted(self) -> bool:
-        if self._waits_for_seeds and not self._reply.stop:
+        if self._is_endless and not self._reply.stop:
             return False
         return self._reply.is_complete and self.desk.is_clear()
 

@@ -22,6 +22,7 @@ blocks, buckets and pages are in turn. What has neither host nor number is in th
 | ``tries`` | hash | by id: what was learned of one that is to be tried again |
 | ``due``, ``due_at`` | sorted set, hash | ids that wait for their time; their hosts |
 | ``q:<host>`` | sorted set | queued ids of a host, breadth first |
+| ``r:<host>`` | sorted set | … those that are visited again, the most deserving first |
 | ``hosts`` | set | hosts that had something queued |
 | ``h:<host>`` | hash | a host: ``ready_at``, ``delay``, ``cap``, ``out`` (slots given out) … |
 | ``ready`` | sorted set | hosts with something queued and a free slot, by ``ready_at`` |
@@ -31,6 +32,9 @@ blocks, buckets and pages are in turn. What has neither host nor number is in th
 | ``s:<worker>`` | hash | hosts at which it has slots, and how many |
 | ``pages:<n>``, ``links:<n>`` | hash | by id, 256 a key: records; links as ids |
 | ``contents:<n>`` | hash | by id, 256 a key: what pages are compared by |
+| ``visits:<n>`` | hash | by id, 256 a key: what visits have found, when the next one is due |
+| ``changes:<n>`` | hash | by id, 256 a key: what a later visit has found changed |
+| ``hints:<n>`` | hash | by id, 256 a key: what sitemaps say of it, by their URLs |
 | ``things``, ``starts`` | list, hash | items that are no pages; those that belong to no URL |
 | ``answers``, ``answered`` | hash | answers that wait for their turn, and of which id each is |
 | ``levels:<n>``, ``levels`` | set, hash | ids that wait for their level; how many, by level |
@@ -45,7 +49,7 @@ import zlib
 
 from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 
-from crawlproject.frontier.entry import BY_SITEMAP, depth_of
+from crawlproject.frontier.entry import AGAIN, BY_SITEMAP, depth_of
 
 # What the values in these keys look like. Other versions are refused, not guessed at.
 VERSION = 2
@@ -54,8 +58,11 @@ VERSION = 2
 PAGES_A_KEY = 256
 
 
-_NUMBERED = frozenset({"e", "x", "pages", "links", "contents"})
-_OF_HOSTS = frozenset({"h", "q", "robots"})
+PAGED = ("pages", "links", "contents", "visits", "changes", "hints")
+_NUMBERED = frozenset({"e", "x", *PAGED})
+_OF_HOSTS = frozenset({"h", "q", "r", "robots"})
+# What is visited again has a place below 0: so it is known to which of two queues it belongs.
+_LANE = 1 << 52
 
 
 def prefix_of(crawl: str) -> str:
@@ -92,6 +99,8 @@ def shard_of(key: str, shards: int) -> int:
 
 def score_of(level: int, rank: int) -> int:
     """The place in a queue as a number that a sorted set holds exactly (below 2 ** 53)."""
+    if level == AGAIN:
+        return min(rank, _LANE - 1) - _LANE
     steps = min(depth_of(level), 4095) + (4096 if level >= BY_SITEMAP else 0)
     return (steps << 40) + min(rank, (1 << 40) - 1)
 

@@ -11,7 +11,10 @@
 | ``mend`` | nothing: keys were moved aside, of which all that is known is made again |
 | ``reconsider`` | reason |
 | ``rejudge`` | reasons that last |
-| ``retry`` | whether what has failed is tried again too |
+| ``retry`` | whether what has failed, and what was denied, is tried again too |
+| ``revisit`` | now; before when what is visited again was visited, or nothing: what is due |
+| ``end_visits`` | nothing: what is to be visited again, and is not on its way, stays as it is |
+| ``settle`` | now: links may have gone |
 """
 
 from __future__ import annotations
@@ -24,9 +27,12 @@ from crawlproject.items import Content
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_HASH_BYTES = 32
+# Of what pages are compared by, the first bytes.
+HASH_BYTES = 32
 _LENGTH_BYTES = 4
 _OBJECTS = (dict, type(None))
+# No time is further away.
+_LARGEST = 1e16
 
 
 class Message(NamedTuple):
@@ -55,9 +61,9 @@ def from_bytes(data: bytes) -> Message:
         raise Malformed(f"no message of the kind {kind!r}")
     content = None
     if beside:
-        if len(beside) < _HASH_BYTES:
+        if len(beside) < HASH_BYTES:
             raise Malformed("half a hash")
-        content = Content(beside[:_HASH_BYTES], beside[_HASH_BYTES:] or None)
+        content = Content(beside[:HASH_BYTES], beside[HASH_BYTES:] or None)
     return Message(kind, body, content)
 
 
@@ -92,7 +98,32 @@ def _is_answer(answer: dict[str, Any]) -> bool:
         and type(answer.get("failed")) is bool
         and all(_is_text(answer.get(name)) for name in ("skip", "redirect"))
         and all(type(answer.get(name)) in _OBJECTS for name in ("redirect_answer", "stored"))
+        and type(answer.get("is_unchanged")) is bool
+        and _is_visit(answer.get("visit"))
+        and isinstance(hints := answer.get("hints"), dict)
+        and all(type(hint) is dict for hint in hints.values())
+        # These the committer finds out itself.
+        and answer.get("before") is answer.get("found_changed") is None
     )
+
+
+def _is_visit(visit: Any) -> bool:
+    if visit is None:
+        return True
+    if not isinstance(visit, list) or len(visit) != 6:
+        return False
+    at, etag, last_modified, modified_at, fresh_until, reading = visit
+    return (
+        _is_number(at)
+        and _is_text(etag)
+        and _is_text(last_modified)
+        and all(one is None or _is_number(one) for one in (modified_at, fresh_until))
+        and type(reading) is int
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < _LARGEST
 
 
 def _is_found(one: list[Any]) -> bool:
@@ -121,5 +152,10 @@ _CHECKS: dict[str, Callable[[list[Any]], bool]] = {
     "mend": _are(),
     "reconsider": _are(str),
     "rejudge": lambda body: len(body) == 1 and _are_texts(body[0]),
-    "retry": _are(bool),
+    "retry": _are(bool, bool),
+    "revisit": lambda body: (
+        len(body) == 2 and _is_number(body[0]) and (body[1] is None or _is_number(body[1]))
+    ),
+    "end_visits": _are(),
+    "settle": lambda body: len(body) == 1 and _is_number(body[0]),
 }

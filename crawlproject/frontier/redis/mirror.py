@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.redis.aside import Aside
 from crawlproject.frontier.redis.blocks import SIZE, Malformed, full, unpacked
-from crawlproject.frontier.redis.keys import PAGES_A_KEY
+from crawlproject.frontier.redis.keys import PAGED, PAGES_A_KEY
+from crawlproject.frontier.redis.logbook import history_of_value
+from crawlproject.frontier.redis.messages import HASH_BYTES
 from crawlproject.frontier.redis.scripts import pairs
 from crawlproject.frontier.redis.shelf import Shelf
 from crawlproject.frontier.redis.wire import item_from, robots_from
 from crawlproject.frontier.seen import fingerprint
+from crawlproject.records import from_text, to_text
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     from crawlproject.frontier.redis.blocks import Row
     from crawlproject.frontier.redis.scripts import Scripts
 
-_HASH_BYTES = 32
 # Hashes, or members of a list, that are read at once.
 _AT_ONCE = 16
 INSERT_URL = f"INSERT OR REPLACE INTO urls VALUES ({', '.join('?' * 22)})"  # noqa: S608
@@ -54,6 +56,8 @@ class Mirror:
         self._host_of = host_of
         self._aside = aside or Aside(scripts)
         self._hosts: dict[str, int] = {}
+        # What sitemaps say: the id of a URL, the sitemap's URL, the hint.
+        self._hints: list[tuple[int, str, str]] = []
 
     def copy(self, *, with_pages: bool = True) -> None:
         """Copy everything, or all but what was fetched."""
@@ -63,6 +67,11 @@ class Mirror:
             self._copy_items()
         self._copy_hosts()
         self._copy_urls()
+        self._database.executemany(
+            "INSERT OR REPLACE INTO hints SELECT ?1, id, ?3 FROM urls WHERE fingerprint = ?4 "
+            "AND url = ?2",
+            [(*hint, fingerprint(hint[1])) for hint in self._hints],
+        )
         self._copy_rest()
         self._database.execute("COMMIT")
 
@@ -74,9 +83,7 @@ class Mirror:
         for number in range(0, last_id // PAGES_A_KEY + 1, _AT_ONCE):
             numbers = range(number, number + _AT_ONCE)
             found = self._scripts.ask_all(
-                ("HGETALL", f"{name}:{one}")
-                for name in ("pages", "links", "contents")
-                for one in numbers
+                ("HGETALL", f"{name}:{one}") for name in PAGED for one in numbers
             )
             links: dict[bytes, bytes] = {}
             for some in found[_AT_ONCE : 2 * _AT_ONCE]:
@@ -87,12 +94,16 @@ class Mirror:
             self._database.executemany(
                 "INSERT OR REPLACE INTO contents VALUES (?, ?, ?)",
                 [
-                    (int(key), value[:_HASH_BYTES], value[_HASH_BYTES:] or None)
-                    for some in found[2 * _AT_ONCE :]
+                    (int(key), value[:HASH_BYTES], value[HASH_BYTES:] or None)
+                    for some in found[2 * _AT_ONCE : 3 * _AT_ONCE]
                     for key, value in some.items()
-                    if is_id(key) and len(value) >= _HASH_BYTES
+                    if is_id(key) and len(value) >= HASH_BYTES
                 ],
             )
+            copies = (self._copy_visit, self._copy_change, self._copy_hints)
+            for place, copy in enumerate(copies, start=3):
+                for some in found[place * _AT_ONCE : (place + 1) * _AT_ONCE]:
+                    self._copy_all(some, copy)
 
     def _copy_page(self, key: bytes, value: bytes, links: bytes | None) -> None:
         try:
@@ -109,6 +120,34 @@ class Mirror:
         )
         if stored is not None:
             self._database.execute("INSERT OR REPLACE INTO stored VALUES (?, ?)", (number, stored))
+
+    def _copy_all(self, some: dict[bytes, bytes], copy: Callable[[int, bytes], None]) -> None:
+        for key, value in some.items():
+            # What is none of ours counts for nothing.
+            with suppress(ValueError, TypeError, AttributeError, self._database.Error):
+                if is_id(key):
+                    copy(int(key), value)
+
+    def _copy_visit(self, number: int, value: bytes) -> None:
+        history = history_of_value(value)
+        self._database.execute(
+            "INSERT OR REPLACE INTO visits VALUES (?, ?, ?, ?, ?)",
+            (number, *history[:3], to_text(history.kept())),
+        )
+
+    def _copy_change(self, number: int, value: bytes) -> None:
+        at, change, detail = from_text(value.decode())
+        if isinstance(detail, dict):
+            self._database.execute(
+                "INSERT OR REPLACE INTO changes VALUES (?, ?, ?, ?)",
+                (number, float(at), str(change), to_text(detail)),
+            )
+
+    def _copy_hints(self, number: int, value: bytes) -> None:
+        """Which ids sitemaps have is known when all URLs are."""
+        for sitemap, hint in from_text(value.decode()).items():
+            if isinstance(from_text(hint), dict):
+                self._hints.append((number, sitemap, hint))
 
     def _copy_items(self) -> None:
         for value in self._things():
@@ -261,7 +300,7 @@ class Mirror:
 
     def _tried(self, learned: bytes) -> tuple[str | None, int, int] | None:
         with suppress(ValueError):
-            item = item_from(b'0 ["",0,0,0,null,[],null,null]', learned)
+            item = item_from(b'0 ["",0,0,0,null,[],null,null,false,null,null]', learned)
             return item.fetch_url, item.attempts, item.bounces
         return None
 

@@ -32,6 +32,11 @@ class Offers:
         is_offered: Callable[[int], bool],
     ) -> None:
         """``is_offered`` tells which ids Redis has let in already."""
+        # What the page of an entry can be asked for by; whoever commits knows.
+        self.conditions: Callable[[Entry], tuple[str | None, str | None]] = lambda entry: (
+            None,
+            None,
+        )
         self._entries = entries
         self._host_of = host_of
         self._limits = limits
@@ -93,12 +98,14 @@ class Offers:
             sources_of(entry, self._entries),
             entry.verdict,
             entry.request,
+            entry.again is not None,
+            *self.conditions(entry),
         ]
         return [
             "1" if is_new else "0",
             str(number),
             host,
-            str(score_of(way.level, entry.rank)),
+            str(score_of(*entry.key[:2])),
             to_text(item),
             str(delay),
             str(1 if delay > 0 else limits.concurrency),

@@ -103,8 +103,9 @@ class Gone(Exception):
 
 class Session:
     """``lasts`` seconds until it ends unless it is renewed; ``ahead`` seconds before its time a
-    host may be given to this worker. ``time_limit`` is that of the whole crawl, 0 for none; it
-    counts if this worker is the first.
+    host may be given to this worker; ``share`` of its URLs are those that are visited again, while
+    others wait. ``time_limit`` is that of the whole crawl, 0 for none; it counts if this worker is
+    the first.
     """
 
     def __init__(
@@ -116,6 +117,7 @@ class Session:
         lasts: float,
         ahead: float,
         asks_robots: bool,
+        share: float = 0.5,
         time_limit: float = 0.0,
     ) -> None:
         self.worker = worker
@@ -124,6 +126,7 @@ class Session:
         self._lasts = lasts
         self._ahead = ahead
         self._asks_robots = asks_robots
+        self._share = share
         self._time_limit = time_limit
         # Shards that have not heard of it yet.
         self._new_in = set(range(scripts.shards))
@@ -166,6 +169,7 @@ class Session:
         yield max(wanted, 0)
         yield self._ahead
         yield int(self._asks_robots)
+        yield self._share
 
     def _told(self, report: Report, shard: int) -> Iterator[Word]:
         """What a shard is told: the first one has the messages, and each its own hosts."""

@@ -7,7 +7,6 @@ takes its place. Changes wait in memory until ``write``: a batch is written as o
 from __future__ import annotations
 
 import json
-from array import array
 from bisect import insort
 from contextlib import suppress
 from hashlib import blake2b
@@ -15,30 +14,33 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.base import SPENDING, State
-from crawlproject.frontier.entries import Entries
-from crawlproject.frontier.entry import Wait
+from crawlproject.frontier.edges import edges_from
+from crawlproject.frontier.entries import Entries, Node
+from crawlproject.frontier.entry import SITEMAP, Wait
 from crawlproject.frontier.notes import ADDED_FIELDS
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.aside import Aside
 from crawlproject.frontier.redis.batch import Batch
 from crawlproject.frontier.redis.blocks import Malformed, full, packed, row_of, unpacked
 from crawlproject.frontier.redis.index import Index
-from crawlproject.frontier.redis.keys import paged
+from crawlproject.frontier.redis.logbook import RedisLogbook
 from crawlproject.frontier.redis.offers import Offers
+from crawlproject.frontier.redis.pages import RedisPages
 from crawlproject.frontier.redis.shelf import Shelf
 from crawlproject.frontier.redis.waiting import Waiting
 from crawlproject.records import encodable, to_text
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from crawlproject.frontier.base import Lease
     from crawlproject.frontier.census import Census
+    from crawlproject.frontier.edges import Edges
     from crawlproject.frontier.entry import Entry
     from crawlproject.frontier.hosts import HostLimits, Key
     from crawlproject.frontier.redis.blocks import Row
     from crawlproject.frontier.redis.scripts import Scripts
-    from crawlproject.items import Content
     from crawlproject.records import Record
 
 
@@ -82,6 +84,8 @@ class RedisStore(Entries):
         super().__init__(self._absence, json.loads(self._notes.get(ADDED_FIELDS, "[]")))
         self._last_id = number_from(self._meta.get("last_id"))
         self._shelf = Shelf(scripts, self.aside, self._last_id)
+        self._pages = RedisPages(scripts)
+        self.logbook: RedisLogbook = RedisLogbook(scripts, self.rows, lambda: self._last_id)
         self.offers = Offers(self, host_of, limits, self._shelf.is_offered)
         self._index = Index(scripts, number_from(self._meta.get("buckets")) or 1)
         self._known_sources = {
@@ -107,9 +111,6 @@ class RedisStore(Entries):
 
     def _start_batch(self) -> None:
         self._batch = Batch(self._scripts.shards)
-        self._pages: dict[int, tuple[str, list[int] | None]] = {}
-        self._contents: dict[int, Content] = {}
-        self._stored: dict[int, str] = {}
         self._new_answers: dict[int, str] = {}
 
     # --- entries
@@ -137,8 +138,30 @@ class RedisStore(Entries):
         if unknown:
             self._look_up(unknown)
 
+    def prepare(self, ids: Sequence[int]) -> None:
+        self._shelf.load(ids)
+        super().prepare(ids)
+
+    def prepare_pages(self, ids: Iterable[int]) -> None:
+        """Have at hand what was there of URLs that have answered, and were visited again."""
+        again = [number for number in ids if number not in self._new and self._is_again(number)]
+        self.logbook.prepare(again)
+        self._pages.prepare(again)
+
+    def _is_again(self, number: int) -> bool:
+        row = self._shelf.row(number)
+        return row is not None and bool(full(row)[14])
+
     def _sources(self, number: int) -> Iterable[int]:
         return self._known_sources.get(number, ())
+
+    def unredirect(self, entry: Entry) -> None:
+        known = self._known_sources.get(entry.target or 0, [])
+        if entry.id in known:
+            known.remove(entry.id)
+            self._redirecting -= 1
+            self._batch.call("HSET", "sources", entry.target or 0, ",".join(map(str, known)))
+        super().unredirect(entry)
 
     def redirect(self, entry: Entry, target: Entry) -> None:
         super().redirect(entry, target)
@@ -194,7 +217,9 @@ class RedisStore(Entries):
 
     def found_by_links(self) -> list[int]:
         return [
-            number for number, row in self.rows() if row[1] == 0 and row[2] > 0 and row[13] is None
+            number
+            for number, row in self.rows()
+            if row[1] == 0 and row[2] > 0 and row[13] is None and not row[14]
         ]
 
     def skipped_for(self, reason: str) -> list[int]:
@@ -208,12 +233,31 @@ class RedisStore(Entries):
         ]
         return [number for _, _, number in sorted(found)]
 
-    def not_had(self, reason: str, *, failed: bool) -> list[int]:
+    def not_had(self, reasons: Sequence[str], *, failed: bool) -> list[int]:
         return [
             number
             for number, row in self.rows()
-            if (row[1] == 4 and row[6] == reason) or (failed and row[1] == 3 and row[9] is None)
+            if (row[1] == 4 and row[6] in reasons) or (failed and row[1] == 3 and row[9] is None)
         ]
+
+    def called(self) -> list[int]:
+        return [number for number, row in self.rows() if row[1] == 0 and row[14]]
+
+    # --- the whole graph
+
+    def edges(self) -> Edges:
+        return edges_from(self._pages.all_links(self._last_id))
+
+    def nodes(self) -> Iterable[Node]:
+        nodes = []
+        for number, row in self.rows():
+            url, _, level, hops, referrer, _, reason, _, _, target, fewest_hops, *_ = row
+            is_own = row[13] is not None
+            node = Node(number, target or 0, level, hops, referrer, fewest_hops, reason, is_own)
+            nodes.append((url, node))
+        return (node._replace(is_sitemap=url.endswith(SITEMAP)) for url, node in sorted(nodes))
+
+    # --- what waits
 
     def wait(self, entry: Entry) -> None:
         super().wait(entry)
@@ -225,13 +269,10 @@ class RedisStore(Entries):
     # --- pages, links, answers
 
     def _put_page(self, entry: Entry, text: str, links: list[int] | None) -> None:
-        self._pages[entry.id] = text, links
+        self._pages.put(entry.id, text, links)
 
     def keep_beside(self, entry: Entry, lease: Lease) -> None:
-        if lease.content is not None:
-            self._contents[entry.id] = lease.content
-        if lease.stored is not None:
-            self._stored[entry.id] = to_text(lease.stored)
+        self._pages.put_beside(entry.id, lease)
 
     def add_item(self, entry: Entry | None, kind: str, page: str | None, record: Record) -> None:
         page, text = page and encodable(page), to_text(record)
@@ -244,20 +285,16 @@ class RedisStore(Entries):
             self._batch.call("RPUSH", "things", value)
 
     def drop_page(self, entry: Entry) -> None:
-        self._pages.pop(entry.id, None)
-        self._contents.pop(entry.id, None)
-        self._stored.pop(entry.id, None)
-        for name in ("pages", "links", "contents"):
-            self._batch.call("HDEL", paged(name, entry.id), entry.id)
+        self._pages.drop(entry.id)
 
     def links_of(self, entry: Entry) -> array[int]:
-        if entry.id in self._pages:
-            return array("I", self._pages[entry.id][1] or ())
-        links = array("I")
-        data = self._scripts.ask("HGET", paged("links", entry.id), entry.id)
-        if data is not None and len(data) % links.itemsize == 0:
-            links.frombytes(data)
-        return links
+        return self._pages.links_of(entry.id)
+
+    def record_of(self, entry: Entry) -> Record | None:
+        return self._pages.record_of(entry.id)
+
+    def content_of(self, entry: Entry) -> tuple[bytes | None, bytes | None]:
+        return self._pages.content_of(entry.id)
 
     def put_answer(self, entry: Entry, text: str) -> int:
         number = number_from(self._meta.get("last_answer")) + 1
@@ -352,7 +389,8 @@ class RedisStore(Entries):
             known += more
             self._redirecting += len(more)
             batch.call("HSET", "sources", target, ",".join(map(str, known)))
-        self._write_pages()
+        self._pages.write(batch)
+        self.logbook.write(batch)
         words = {"last_id": self._last_id, "buckets": self._index.buckets, **meta}
         batch.call("HSET", "meta", *(word for pair in words.items() for word in pair))
         commit = number_from(self._meta.get("commits")) + 1
@@ -364,22 +402,9 @@ class RedisStore(Entries):
         self._pinned.clear()
         self.offers.is_written()
         self._waiting.is_written()
+        self._pages.is_written()
+        self.logbook.is_written()
         self._start_batch()
-
-    def _write_pages(self) -> None:
-        batch = self._batch
-        for number, (text, links) in self._pages.items():
-            batch.call(
-                "HSET",
-                paged("pages", number),
-                number,
-                packed([text, self._stored.pop(number, None)]),
-            )
-            if links is not None:
-                batch.call("HSET", paged("links", number), number, array("I", links).tobytes())
-        for number, (digest, sign, _) in self._contents.items():
-            signature = sign() if callable(sign) else sign
-            batch.call("HSET", paged("contents", number), number, digest + (signature or b""))
 
     # --- Redis
 

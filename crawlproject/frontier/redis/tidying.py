@@ -13,6 +13,7 @@ from redis.exceptions import ResponseError
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.aside import Aside
 from crawlproject.frontier.redis.forgetting import keys_of
+from crawlproject.frontier.redis.keys import PAGED
 
 if TYPE_CHECKING:
     from crawlproject.frontier.redis.scripts import Scripts
@@ -22,11 +23,12 @@ _TYPES = {
     "string": ("committer", "redo", "applied", "e:", "n:"),
     "hash": (
         *("meta", "notes", "items", "tries", "due_at", "starts", "answers", "answered", "levels"),
-        *("budgets", "sources", "x:", "h:", "robots:", "l:", "s:", "pages:", "links:", "contents:"),
+        *("budgets", "sources", "x:", "h:", "robots:", "l:", "s:"),
+        *(f"{name}:" for name in PAGED),
     ),
     "list": ("inbox", "aside", "things"),
     "set": ("hosts", "levels:"),
-    "zset": ("workers", "hungry", "due", "ready", "beyond", "q:"),
+    "zset": ("workers", "hungry", "due", "ready", "beyond", "q:", "r:"),
 }
 _TYPE_OF = {name: kind for kind, names in _TYPES.items() for name in names}
 

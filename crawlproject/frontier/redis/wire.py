@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crawlproject.frontier.base import Counts, Robots
 from crawlproject.frontier.census import Census
@@ -29,6 +29,10 @@ class Item(NamedTuple):
     redirected_from: tuple[str, ...]
     verdict: str | None
     request: str | None
+    # Whether it is visited again, and what it can be asked for by.
+    is_again: bool = False
+    etag: str | None = None
+    last_modified: str | None = None
     fetch_url: str | None = None
     attempts: int = 0
     bounces: int = 0
@@ -73,15 +77,16 @@ def item_from(item: bytes, learned: bytes) -> Item:
     types: tuple[type, ...] = (str, int, int, int)
     if (
         not isinstance(values, list)
-        or len(values) != 8
+        or len(values) != 11
         or any(type(value) is not one for value, one in zip(values, types, strict=False))
-        or not all(value is None or type(value) is str for value in (values[4], *values[6:]))
+        or not all(value is None or type(value) is str for value in _texts_in(values))
         or not isinstance(values[5], list)
         or not all(type(value) is str for value in values[5])
+        or type(values[8]) is not bool
     ):
         raise Malformed("no item")
-    url, level, rank, hops, referrer, sources, verdict, request = values
-    given = Item(url, level, rank, hops, referrer, tuple(sources), verdict, request)
+    url, level, rank, hops, referrer, sources, verdict, request, *again = values
+    given = Item(url, level, rank, hops, referrer, tuple(sources), verdict, request, *again)
     if not learned:
         return given
     again = from_text(learned.decode())
@@ -99,6 +104,11 @@ def item_from(item: bytes, learned: bytes) -> Item:
         bounces=bounces,
         request=given.request if request is None else request,
     )
+
+
+def _texts_in(values: list[Any]) -> list[Any]:
+    """What of an item is a text, or nothing."""
+    return [values[4], *values[6:8], *values[9:]]
 
 
 def packed_robots(robots: Robots) -> bytes:

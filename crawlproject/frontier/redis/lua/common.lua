@@ -60,11 +60,17 @@ local function bucket_of(mark, buckets)
   return string.format('%d', bucket)
 end
 
+-- The queue of a host for what has a place in it: what is visited again has one below 0.
+local function queue_for(host, score)
+  return P .. (tonumber(score) < 0 and 'r:' or 'q:') .. host
+end
+
 -- Put a host among those that may be asked when their time has come, or take it out.
 local function settle(host)
   local state = redis.call('HMGET', P .. 'h:' .. host, 'cap', 'out', 'ready_at')
   local free = finite(state[1], 1) - finite(state[2], 0)
-  if free > 0 and redis.call('ZCARD', P .. 'q:' .. host) > 0 then
+  local queued = redis.call('ZCARD', P .. 'q:' .. host) + redis.call('ZCARD', P .. 'r:' .. host)
+  if free > 0 and queued > 0 then
     redis.call('ZADD', P .. 'ready', written(finite(state[3], NEVER)), host)
   else
     redis.call('ZREM', P .. 'ready', host)
@@ -81,7 +87,7 @@ local function requeue(id, host)
   local item = redis.call('HGET', P .. 'items', id)
   local score = item and score_of(item)
   if score then
-    redis.call('ZADD', P .. 'q:' .. host, score, id)
+    redis.call('ZADD', queue_for(host, score), score, id)
   end
 end
 
@@ -137,7 +143,7 @@ local function offer(id, host, score, item, delay, cap, throttled)
       'set_delay', delay
     )
   end
-  redis.call('ZADD', P .. 'q:' .. host, score, id)
+  redis.call('ZADD', queue_for(host, score), score, id)
   hosts[host] = true
 end
 
@@ -145,7 +151,7 @@ local function update(id, host, score, item)
   if redis.call('HEXISTS', P .. 'items', id) == 1 then
     redis.call('HSET', P .. 'items', id, score .. ' ' .. item)
     -- A worker may have it, or it waits for its time: then it is not in the queue.
-    redis.call('ZADD', P .. 'q:' .. host, 'XX', score, id)
+    redis.call('ZADD', queue_for(host, score), 'XX', score, id)
   end
 end
 
@@ -161,6 +167,7 @@ local function withdraw(id, host)
   redis.call('HDEL', P .. 'items', id)
   redis.call('HDEL', P .. 'tries', id)
   redis.call('ZREM', P .. 'q:' .. host, id)
+  redis.call('ZREM', P .. 'r:' .. host, id)
   redis.call('ZREM', P .. 'due', id)
   hosts[host] = true
 end
@@ -185,6 +192,7 @@ local function check_all()
     if command == 'offer' then
       for _, words in ipairs(cjson.decode(key)) do
         check_once('zset', 'q:' .. words[3])
+        check_once('zset', 'r:' .. words[3])
         check_once('hash', 'h:' .. words[3])
       end
     elseif command == 'index' then
@@ -194,6 +202,7 @@ local function check_all()
       end
     elseif command == 'withdraw' then
       check_once('zset', 'q:' .. ARGV[place + 3])
+      check_once('zset', 'r:' .. ARGV[place + 3])
       check_once('hash', 'h:' .. ARGV[place + 3])
     elseif command == 'SET' then
       check_once('string', key)

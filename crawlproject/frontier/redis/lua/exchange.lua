@@ -5,7 +5,8 @@
 --   worker, the crawl's birth ('': it is not known yet), now ('': Redis' clock), seconds until the
 --   session ends, the crawl's time limit in seconds (0: none; '': this is not the session's first
 --   exchange), may_commit,
---   URLs wanted, how many seconds before its time a host may be given out, asks_robots;
+--   URLs wanted, how many seconds before its time a host may be given out, asks_robots, the part of
+--   a host's URLs that are visited again, while others wait;
 --   the number of the first message, list of messages for the committer;
 --   list of ended leases: id, answer;
 --   list of released leases: id, seconds to wait, what was learned (JSON);
@@ -27,6 +28,7 @@ local may_commit = argument() == '1'
 local wanted = number()
 local ahead = number()
 local asks_robots = argument() == '1'
+local share_of_visits = number()
 
 local own, kept_hosts = P .. 'l:' .. worker, P .. 's:' .. worker
 check('hash', 'meta', 'items', 'tries', 'due_at', 'l:' .. worker, 's:' .. worker)
@@ -102,7 +104,7 @@ for _ = 1, number() do
   local id, wait, learned = argument(), number(), argument()
   local host = redis.call('HGET', own, id)
   if host then
-    check('zset', 'q:' .. host)
+    check('zset', 'q:' .. host, 'r:' .. host)
     redis.call('HDEL', own, id)
     redis.call('HSET', P .. 'tries', id, learned)
     if wait > 0 then
@@ -158,12 +160,26 @@ end
 
 local grants = {}
 
+-- How many of some URLs of a host are to be those that are visited again.
+local function visits_among(host, most)
+  local new = redis.call('ZCARD', P .. 'q:' .. host)
+  local again = redis.call('ZCARD', P .. 'r:' .. host)
+  if new == 0 or again == 0 then
+    return math.min(again, most)
+  end
+  local key = P .. 'h:' .. host
+  local owed = finite(redis.call('HGET', key, 'owed'), 0) + share_of_visits * most
+  local visits = math.floor(owed + 1e-9)
+  redis.call('HSET', key, 'owed', tostring(owed - visits))
+  return math.min(again, math.max(visits, most - new))
+end
+
 -- URLs of a host for this worker, which has slots there.
 local function grant(host, slots, most)
   check('hash', 'h:' .. host, 'robots:' .. host)
   local taken = {}
-  if most > 0 then
-    local popped = redis.call('ZPOPMIN', P .. 'q:' .. host, most)
+  local function take(queue, count)
+    local popped = count > 0 and redis.call('ZPOPMIN', P .. queue .. host, count) or {}
     for i = 1, #popped, 2 do
       local id = popped[i]
       local item = redis.call('HGET', P .. 'items', id)
@@ -174,6 +190,11 @@ local function grant(host, slots, most)
         taken[#taken + 1] = redis.call('HGET', P .. 'tries', id) or ''
       end
     end
+  end
+  if most > 0 then
+    local visits = visits_among(host, most)
+    take('r:', visits)
+    take('q:', most - visits)
   end
   local state = redis.call(
     'HMGET', P .. 'h:' .. host, 'ready_at', 'insisted', 'throttled', 'failures'
@@ -291,7 +312,10 @@ if wanted > 0 then
   )
   local best = {}
   for i, host in ipairs(hosts) do
-    local first = redis.call('ZRANGE', P .. 'q:' .. host, 0, 0, 'WITHSCORES')
+    local first = redis.call('ZRANGE', P .. 'r:' .. host, 0, 0, 'WITHSCORES')
+    if not first[2] then
+      first = redis.call('ZRANGE', P .. 'q:' .. host, 0, 0, 'WITHSCORES')
+    end
     best[i] = {tonumber(first[2]) or 0, host}
   end
   table.sort(best, function(one, other)

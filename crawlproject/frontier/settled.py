@@ -1,0 +1,114 @@
+"""What follows when links have gone: other ways to URLs (``settling.py``), and some are out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from crawlproject.frontier.base import DEPTH, SPENDING, UNLINKED, State
+from crawlproject.frontier.entry import Wait, Way
+from crawlproject.frontier.notes import UNSETTLED
+from crawlproject.frontier.revisits import Revisits
+from crawlproject.frontier.settling import NOWHERE, Graph, Ways, shortest_ways
+from crawlproject.recrawl.visit import Change
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from crawlproject.frontier.entry import Entry
+
+# What is told of a page that is out.
+_TOLD = ("status_code", "title")
+
+
+class Settled(Revisits):
+    def _settle_if_idle(self, now: float) -> None:
+        self._settle(now)
+
+    def _settle(self, now: float) -> int:
+        """Find the ways to all URLs anew, if links have gone: how many are out now."""
+        if not self._is_unsettled:
+            return 0
+        graph, known, is_unlinked = self._whole()
+        ways = shortest_ways(graph, self._store.edges(), self._depth_limit)
+        is_reached = ways.levels < NOWHERE
+        moved = np.flatnonzero((np.stack(known) != np.stack(ways)).any(axis=0) & is_reached)
+        for number in moved.tolist():
+            level, hops, referrer, fewest_hops = (int(column[number]) for column in ways)
+            url = self._store.by_id(referrer).url if referrer else ""
+            entry = self._store.by_id(number)
+            self._take_other_way(entry, Way(level, hops, url, referrer))
+            entry.fewest_hops = fewest_hops
+            if entry.blocked is not None and not entry.is_open:
+                self._unblock(entry)
+            self._store.flush_if_large()
+        out = 0
+        for number in np.flatnonzero((graph.order > 0) & ~is_reached & ~is_unlinked).tolist():
+            out += self._unlink(self._store.by_id(number), UNLINKED, now)
+            self._store.flush_if_large()
+        self._is_unsettled = False
+        self._store.remember(UNSETTLED, "")
+        self._release_levels()
+        self._fill_budget()
+        return out
+
+    def _whole(self) -> tuple[Graph, Ways, NDArray[np.bool_]]:
+        """All that is known of the ways to URLs, and which of them nobody links to."""
+        count = self._store.last_id + 1
+        roots = np.full(count, NOWHERE, np.int64)
+        order, targets = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        leads_on, is_outside = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+        is_sitemap, is_unlinked = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+        known = Ways(*(np.zeros(count, np.int64) for _ in Ways._fields))
+        for place, node in enumerate(self._store.nodes(), start=1):
+            number = node.id
+            order[number] = place
+            targets[number] = node.target
+            leads_on[number] = node.reason is None or node.reason in SPENDING
+            is_outside[number] = node.reason is not None and node.reason != DEPTH
+            is_sitemap[number] = node.is_sitemap
+            is_unlinked[number] = node.reason == UNLINKED
+            if node.is_own or not (node.referrer or node.hops):
+                roots[number] = node.level
+            for column, value in zip(known, node[2:6], strict=True):
+                column[number] = value
+        graph = Graph(roots, order, targets, leads_on, is_outside, is_sitemap)
+        return graph, known, is_unlinked
+
+    def _take_other_way(self, entry: Entry, way: Way) -> None:
+        """Take a way that may be longer than the one that is known."""
+        level = entry.way.level
+        self._census.take_way(entry, way)
+        self._store.change(entry)
+        if self._is_too_deep(way):
+            if entry.reason is None:
+                self._unlink(entry, self._too_deep, None)
+        elif entry.reason == DEPTH:
+            self._enter(entry)
+        elif entry.state is State.QUEUED and entry.again is None and way.level != level:
+            if entry.waits is Wait.LEVEL:
+                self._levels.move(entry, level)
+            else:
+                self._queue(entry)
+
+    def _unlink(self, entry: Entry, reason: str, now: float | None) -> bool:
+        """No way leads to a URL any more: whether it had a page."""
+        record = self._store.record_of(entry)
+        if entry.is_open:
+            if entry.again is not None:
+                self._leave_line(entry)
+                entry.again = None
+            self._take_back(entry)
+        elif entry.state in (State.DONE, State.FAILED):
+            self._levels.give_back(entry)
+            if self._budget is not None and entry.target is None:
+                self._budget.give_back()
+        self._store.drop_page(entry)
+        self._store.unredirect(entry)
+        entry.start_over()
+        self._skip(entry, reason)
+        if record is not None and now is not None:
+            told = {name: [record[name], None] for name in _TOLD if record.get(name)}
+            self._store.logbook.keep_change(entry, now, Change.UNLINKED, told)
+        return record is not None

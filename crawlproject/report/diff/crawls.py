@@ -1,0 +1,59 @@
+"""Pages of a crawl, in a directory or in Redis, also while it runs: those that outputs have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawlproject.errors import BadCrawlDirectory
+from crawlproject.exports.sitemap_json import seconds
+from crawlproject.frontier import overview
+from crawlproject.frontier.reading import Reader
+from crawlproject.frontier.seen import fingerprint
+from crawlproject.pages.signature import is_signature
+from crawlproject.pipelines.duplicates import DROP, MAKING, Making
+from crawlproject.pipelines.marking import Marks
+from crawlproject.report.diff.facts import BadFacts
+from crawlproject.report.diff.sides import Side
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from scrapy.settings import BaseSettings
+
+    from crawlproject.report.diff.facts import Facts, Reduced
+
+
+class CrawlSide(Side):
+    def __init__(
+        self, name: str, database: sqlite3.Connection, reduced: Reduced, settings: BaseSettings
+    ) -> None:
+        self.name = name
+        self._reader = Reader(database)
+        self._reduced = reduced
+        self._settings = settings
+        self.started_at = seconds(self._reader.started_at())
+        self.open = overview.count(database).open
+        self.making = Making.from_note(self._reader.note(MAKING))
+
+    def read(self) -> Iterator[Facts]:
+        # Pages that outputs leave out are left out here.
+        marks = Marks.from_settings(self._reader, self._settings) if self._drops() else None
+        amend = None if marks is None else marks.amend
+        for _, record in self._reader.pages(with_links=self._reduced.with_links, amend=amend):
+            try:
+                yield self._reduced(record)
+            except BadFacts as error:
+                url = record.get("url")
+                raise BadCrawlDirectory(f"{self.name!r}, page {url!r}: {error}") from None
+
+    def signature(self, url: str) -> bytes | None:
+        row = self._reader.database.execute(
+            "SELECT signature FROM contents JOIN urls USING (id) WHERE fingerprint = ? AND url = ?",
+            (fingerprint(url), url),
+        ).fetchone()
+        is_one = row is not None and self.making and is_signature(row[0], self.making.size)
+        return bytes(row[0]) if is_one else None
+
+    def _drops(self) -> bool:
+        return bool(self._settings["DUPLICATES_ACTION"] == DROP)

@@ -1,0 +1,90 @@
+"""URLs as they are found in a sitemap, each once, with what is said of it. *Pure.*"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from crawlproject.sitemaps.dates import is_newer, read_date
+from crawlproject.sitemaps.encoded import UNREADABLE
+from crawlproject.sitemaps.hints import CHANGE_FREQUENCIES, Cut, Hint
+from crawlproject.urls.canonical import NotCrawlable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+# Characters of a URL, or of anything else that is read.
+LONGEST_TEXT = 8_192
+
+# Sitemaps name the same alternates again and again, one entry after the other.
+_REMEMBERED = 1_024
+
+
+class Gathering:
+    """The first that is said of a URL counts, but of its dates the newest."""
+
+    def __init__(self, canonicalize: Callable[[str, str], str], most_urls: int) -> None:
+        self._canonicalize = lru_cache(_REMEMBERED)(canonicalize)
+        self._most_urls = most_urls
+        self.urls: dict[str, Hint] = {}
+        self.nested: dict[str, str | None] = {}
+
+    def resolve(self, text: str, base: str) -> str | None:
+        """The canonical URL; None if there is none."""
+        text = text.strip()
+        # With what could not be read, it leads nowhere.
+        if not text or len(text) > LONGEST_TEXT or UNREADABLE in text:
+            return None
+        try:
+            return self._canonicalize(text, base)
+        except NotCrawlable:
+            return None
+
+    def add(self, url: str, hint: Hint) -> None:
+        """Raises Cut."""
+        known = self.urls.get(url)
+        if known is None:
+            self._count()
+            self.urls[url] = hint
+        elif is_newer(hint.lastmod, known.lastmod):
+            self.urls[url] = known._replace(lastmod=hint.lastmod)
+
+    def add_nested(self, url: str, lastmod: str | None) -> None:
+        """Raises Cut."""
+        if url not in self.nested:
+            self._count()
+            self.nested[url] = lastmod
+        elif is_newer(lastmod, self.nested[url]):
+            self.nested[url] = lastmod
+
+    def _count(self) -> None:
+        if len(self.urls) + len(self.nested) >= self._most_urls:
+            raise Cut(f"it has more than {self._most_urls:,} URLs")
+
+
+def hint_of(said: Mapping[str, str], alternates: dict[str, str], images: list[str]) -> Hint:
+    """Words of a sitemap as values."""
+    changefreq = said.get("changefreq", "").lower()
+    return Hint(
+        lastmod=lastmod_of(said),
+        changefreq=changefreq if changefreq in CHANGE_FREQUENCIES else None,
+        priority=_priority(said.get("priority", "")),
+        alternates=alternates,
+        images=images,
+    )
+
+
+def lastmod_of(said: Mapping[str, str]) -> str | None:
+    """Of a page that only tells when it was published, that."""
+    for what in ("lastmod", "published"):
+        if what in said and (found := read_date(said[what])) is not None:
+            return found
+    return None
+
+
+def _priority(text: str) -> float | None:
+    try:
+        priority = float(text)
+    except ValueError:
+        return None
+    return priority if 0 <= priority <= 1 else None
