@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crawlproject.frontier.notes import ROUND
+from crawlproject.frontier.rounds import round_in
 from crawlproject.records import from_text
 from crawlproject.report.lists import Column, Issue, Kind, Listing, Row, Section, Severity, cut
 
@@ -11,8 +13,6 @@ if TYPE_CHECKING:
     from crawlproject.report.survey import Survey
 
 ROWS = 20_000
-# The note of the round that a crawl is in.
-ROUND = "round"
 _FIRST = "This is the first crawl in this crawl directory: the next one will say what has changed."
 _VALUE_CHARS = 120
 
@@ -74,11 +74,8 @@ def section(survey: Survey) -> Section:
 
 def _began_at(survey: Survey) -> float | None:
     """When the crawl began that came after another; None: it is the first."""
-    try:
-        note = from_text(survey.reader.note(ROUND) or "{}")
-        return float(note["began_at"]) if note["number"] >= 2 else None
-    except (ValueError, KeyError, TypeError):
-        return None
+    last = round_in(survey.reader.note(ROUND))
+    return last.began_at if last.number > 1 else None
 
 
 def _place(kind: str) -> int:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.database import connect_to_memory
 from crawlproject.frontier.entry import BY_SITEMAP, SITEMAP
-from crawlproject.frontier.notes import SEEDS, STARTED_AT
+from crawlproject.frontier.notes import ROUND, SEEDS, STARTED_AT
 from crawlproject.frontier.reading import Reader
+from crawlproject.frontier.rounds import Round
 from crawlproject.frontier.seen import fingerprint
 from crawlproject.monitoring.ending import Limits
 from crawlproject.pipelines.duplicates import MAKING
@@ -215,7 +216,7 @@ def _trouble(crawl: Crawl, database: sqlite3.Connection, pages: int, urls: list[
     )
     named = array("I", (place + 1 << 1 for place in range(0, pages, 2))).tobytes()
     database.execute("INSERT INTO pages VALUES (?, '', ?)", (number, named))
-    crawl.note("round", {"number": 2, "began_at": BEGAN, "mode": "all"})
+    crawl.note(ROUND, Round(2, BEGAN, "all")._asdict())
     database.executemany(
         "INSERT INTO changes VALUES (?, ?, ?, ?)",
         (

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
+from crawlproject.frontier.rounds import Round
 from crawlproject.report.changes import section
 from tests.report.making import BEGAN, Crawl
 
 
 def second_round() -> Crawl:
     crawl = Crawl()
-    crawl.note("round", {"number": 2, "began_at": BEGAN + 50, "mode": "all"})
+    crawl.note("round", Round(2, BEGAN + 50, "all", is_open=True)._asdict())
     return crawl
 
 
