@@ -66,7 +66,8 @@ def write_report(
     _write_pages(file, parts, pages_bytes)
     room = lists_bytes
     for listing in listings:
-        content = _packed_listing(listing, Refs(parts.numbers, survey.url), room)
+        # Some for those that come behind, too.
+        content = _packed_listing(listing, Refs(parts.numbers, survey.url), room // 4)
         room -= len(content)
         file.write(element("list", content))
     head = {
@@ -125,11 +126,14 @@ def _frame(seeds: list[str]) -> tuple[bytes, bytes]:
 
 def _write_pages(file: IO[bytes], parts: PageParts, room: int) -> None:
     """As many as there is room for."""
+    written = 0
     for part in parts:
         content = packed(part)
         if len(content) > room:
+            parts.forget(written)
             break
         room -= len(content)
+        written += len(part["url"])
         file.write(element("pages", content))
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from crawlproject.report.survey import Survey
 
 MOST_PAGES = 150_000
-_PART = 10_000
+_PART = 2_000
 _AT_ONCE = 500
 _DESCRIPTION_CHARS = 200
 _TYPES = 5
@@ -70,6 +70,10 @@ class PageParts:
             "indexable": list(INDEXABLE),
             "data": list(self._data),
         }
+
+    def forget(self, first: int) -> None:
+        """There was no room for this page, and those behind it."""
+        self.numbers[self.numbers >= first] = -1
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """What is to be written of each part: values by column."""
