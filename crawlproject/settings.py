@@ -100,6 +100,14 @@ AUTOTHROTTLE_START_DELAY = 0.25  # seconds
 AUTOTHROTTLE_MAX_DELAY = 30.0  # seconds
 AUTOTHROTTLE_TARGET_CONCURRENCY = 1.0
 
+# --- sitemaps: what sites say of their own pages
+
+SITEMAPS_MODE = "auto"  # whether they are read: auto (where the scope is a host), always, never
+SITEMAPS_MAX_URLS = 50_000  # of one sitemap; the rest is ignored, with a warning
+SITEMAPS_MAX_BYTES = 52_428_800  # … and bytes, as they are unpacked
+SITEMAPS_MAX_NESTING = 3  # sitemaps that name sitemaps that name sitemaps
+SITEMAPS_MAX_FILES = 1000  # sitemaps in all
+
 # --- recrawl: when to come back to what a crawl directory has
 
 RECRAWL_MODE = "due"  # what a finished crawl visits again: due, all, or never: nothing

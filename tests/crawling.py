@@ -29,6 +29,8 @@ QUICK = {
     "FRONTIER_RETRY_BACKOFF_SECONDS": 0.01,
     "DOWNLOAD_TIMEOUT": 2,
     "MONITORING_SUMMARY": False,
+    # Who tests sitemaps asks for them.
+    "SITEMAPS_MODE": "never",
     "STATS_DUMP": False,
 }
 

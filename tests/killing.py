@@ -143,6 +143,10 @@ class CrawlProcess:
     def kill(self) -> None:
         kill(self._process)
 
+    def interrupt(self) -> None:
+        """As Ctrl-C does."""
+        os.kill(self.pid, signal.SIGINT)
+
     def finish(self) -> int:
         return self._process.wait(PATIENCE)
 

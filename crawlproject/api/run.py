@@ -228,6 +228,8 @@ def _settings(options: Options) -> Settings:
         "SCOPE_ALLOW": [allowed] if isinstance(allowed, str) else list(allowed),
         "FRONTIER_CAPACITY": options.frontier_capacity,
         "RENDER_MODE": options.render,
+        # Links are what it follows.
+        "SITEMAPS_MODE": "never",
         "MONITORING_PROGRESS": False,
         "MONITORING_SUMMARY": False,
         "STATS_DUMP": False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from crawlproject.monitoring.ending import duration
+from crawlproject.monitoring.ending import time_span
 
 
 def iso(moment: float | None) -> str | None:
@@ -30,8 +30,7 @@ def clock(moment: float, now: float) -> str:
 
 
 def distance(moment: float, now: float) -> str:
-    seconds = abs(moment - now)
-    words = f"{seconds / 86_400:,.0f} days" if seconds >= 172_800 else duration(seconds)
+    words = time_span(abs(moment - now))
     return f"in {words}" if moment > now else f"{words} ago"
 
 

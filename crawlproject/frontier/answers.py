@@ -31,7 +31,9 @@ def to_record(lease: Lease, *, is_whole: bool = False) -> Record:
         "records": lease.records,
         "visit": None if lease.visit is None else [*lease.visit],
         "is_unchanged": lease.is_unchanged,
+        "is_gone": lease.is_gone,
         "hints": lease.hints,
+        "nested": lease.nested,
         # Of what was before, what is needed when it is committed.
         "before": lease.before and [lease.before.target, lease.before.links],
         "found_changed": None if lease.found_changed is None else [*lease.found_changed],
@@ -57,7 +59,9 @@ def from_record(answer: Record, entry: Entry) -> Lease:
         stored=answer.get("stored"),
         records=[(kind, record) for kind, record in answer["records"]],
         is_unchanged=answer["is_unchanged"],
+        is_gone=answer["is_gone"],
         hints=answer["hints"],
+        nested=answer["nested"],
     )
     if answer["visit"] is not None:
         lease.visit = Visit(*answer["visit"])

@@ -146,8 +146,11 @@ class Lease:
     visit: Visit | None = None
     # The server has said that nothing has changed: page and links stay as they are.
     is_unchanged: bool = False
-    # What a sitemap says of the URLs that it names.
+    # What is there is gone for good, as far as its server knows.
+    is_gone: bool = False
+    # What a sitemap says of the URLs that it names, and further sitemaps.
     hints: dict[str, Record] = field(default_factory=dict)
+    nested: list[str] = field(default_factory=list)
     is_ended: bool = False
 
     # Filled in by the frontier: what was there before, and what has changed.

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.answers import from_text, to_text
 from crawlproject.frontier.base import SPENDING, Candidate, State, is_of_link
-from crawlproject.frontier.entry import Wait
+from crawlproject.frontier.entries import AT_ONCE
+from crawlproject.frontier.entry import Wait, Way
 from crawlproject.frontier.redirects import loop_of
 from crawlproject.frontier.visits import Visits
 from crawlproject.moments import seconds_of
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from crawlproject.frontier.entry import Entry
 
 _NO_LIMIT = 2**62
-# Links of a page that are looked up together: fewer than the cache holds.
-_AT_ONCE = 4096
 
 
 class Commits(Visits):
@@ -137,6 +136,7 @@ class Commits(Visits):
             self._leave_target(entry, lease)
             # While it is open, nobody below it has been counted out.
             links = self._commit_links(entry, lease)
+            links += self._commit_nested(entry, lease)
         self._keep_records(entry, lease, links, is_passing=is_passing)
         if lease.hints:
             self._keep_hints(entry, lease, links)
@@ -149,6 +149,11 @@ class Commits(Visits):
             if self._budget is not None and entry.is_sitemap:
                 self._budget.give_back()
         return links
+
+    def _commit_nested(self, entry: Entry, lease: Lease) -> list[int]:
+        """Sitemaps that a sitemap names: they are as near as it is, and not as what it names."""
+        way = Way(entry.way.level + 1, 0, entry.url, entry.id)
+        return [self._offer(Candidate(url), way).id << 1 for url in lease.nested]
 
     def _leave_target(self, entry: Entry, lease: Lease) -> None:
         """It does not redirect any more, or to somewhere else."""
@@ -168,7 +173,8 @@ class Commits(Visits):
         known = self._store.logbook.hints_of(entry, named)
         hints = {
             link >> 1: text_of(hint)
-            for link, url in zip(links, lease.links, strict=True)
+            # Behind them are sitemaps.
+            for link, url in zip(links, lease.links, strict=False)
             if (hint := lease.hints.get(url)) is not None
         }
         self._store.logbook.keep_hints(entry, hints, named)
@@ -196,8 +202,8 @@ class Commits(Visits):
         store = self._store
         step = entry.way.step(entry)
         links: list[int] = []
-        for start in range(0, len(urls), _AT_ONCE):
-            some = urls[start : start + _AT_ONCE]
+        for start in range(0, len(urls), AT_ONCE):
+            some = urls[start : start + AT_ONCE]
             children = store.expect(some)
             generation = store.generation
             is_current = True

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     # Fields of a page: what they were, and what they are.
     Detail = dict[str, list[Any]]
 
-_GONE = frozenset({404, 410})
 # What is said of a page that has changed.
 _TOLD = (
     *("status_code", "error", "title", "description", "canonical", "noindex", "language"),
@@ -26,6 +25,8 @@ _TOLD = (
 )
 # Unless these are the same, a change is no cosmetic one, however alike the texts are.
 _MEANT = ("title", "description", "canonical", "noindex", "headings")
+# … nor unless as many of the links are the same: a list is what it links to.
+_LINKS_ALIKE = 0.9
 # … and these, where no text can be compared.
 _ELSE = (*_MEANT, "word_count", "images", "media", "structured_data", "open_graph")
 
@@ -41,6 +42,8 @@ class Before(NamedTuple):
     # Where it redirected to.
     target: str | None = None
     was_fine: bool = True
+    # The part of the links of then and now that was there, and is.
+    links_alike: float = 1.0
     # As the store has them.
     links: list[int] = []  # noqa: RUF012 - nobody adds to it
 
@@ -54,13 +57,13 @@ def compare(before: Before | None, lease: Lease, similarity: Similarity, cosmeti
     """``cosmetic``: how alike texts are, at least, if the change of a page was none to speak of."""
     page = _page_of(lease)
     if before is None:
-        return Found(_first(lease, page), {})
+        return Found(_first(lease), {})
     if lease.is_unchanged:
         return Found(Change.SAME, {})
     if lease.redirect is not None or before.target is not None:
         return _redirected(before, lease, page)
     if lease.failed or lease.skip is not None:
-        return Found(_first(lease, page), _differences(before.record, page))
+        return Found(_first(lease), _differences(before.record, page))
     if not before.was_fine:
         return Found(Change.BACK, _differences(before.record, page))
     return _changed(before, lease, page, similarity, cosmetic)
@@ -70,12 +73,11 @@ def _page_of(lease: Lease) -> Record | None:
     return next((record for kind, record in lease.records if kind == PAGE), None)
 
 
-def _first(lease: Lease, page: Record | None) -> Change:
+def _first(lease: Lease) -> Change:
     """What a visit finds, whatever was before."""
     if lease.skip is None and not lease.failed:
         return Change.NEW
-    status = None if page is None else page.get("status_code")
-    return Change.GONE if status in _GONE else Change.FAILED
+    return Change.GONE if lease.is_gone else Change.FAILED
 
 
 def _redirected(before: Before, lease: Lease, page: Record | None) -> Found:
@@ -84,7 +86,7 @@ def _redirected(before: Before, lease: Lease, page: Record | None) -> Found:
     detail: Detail = {"redirects_to": [before.target, lease.redirect]}
     if lease.redirect is not None:
         return Found(Change.CHANGED, detail)
-    found = _first(lease, page)
+    found = _first(lease)
     if found is not Change.NEW:
         # It may redirect again tomorrow.
         return Found(found, _differences(before.record, page))
@@ -110,8 +112,9 @@ def _changed(
         is_cosmetic = not _differences(before.record, page, _ELSE)
     else:
         is_cosmetic = alike >= cosmetic and not _differences(before.record, page, _MEANT)
-        if not is_cosmetic:
-            detail["content"] = [None, round(alike, 3)]
+    is_cosmetic &= before.links_alike >= _LINKS_ALIKE
+    if alike is not None and alike < 1:
+        detail["content"] = [None, round(alike, 3)]
     return Found(Change.COSMETIC if is_cosmetic else Change.CHANGED, detail)
 
 

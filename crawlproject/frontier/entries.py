@@ -47,6 +47,8 @@ class Node(NamedTuple):
 
 # Entries in each of the two generations of the cache.
 _HOT = 16_384
+# URLs that are looked up together, at most: fewer than the cache holds.
+AT_ONCE = 4096
 
 
 class Entries(ABC):

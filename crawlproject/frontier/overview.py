@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.frontier.base import Counts, State
 from crawlproject.frontier.database import DATABASE
-from crawlproject.frontier.entry import Wait
+from crawlproject.frontier.entry import NO_SITEMAP, Wait
+from crawlproject.frontier.notes import ROUND
+from crawlproject.frontier.rounds import round_in
 from crawlproject.frontier.rows import STATES
+from crawlproject.recrawl.interval import NEVER
+from crawlproject.recrawl.visit import Change
 from crawlproject.scope.traps import HOST_BUDGET, PREFIX_BUDGET
 
 if TYPE_CHECKING:
@@ -27,6 +31,8 @@ _QUEUES = """
     UNION ALL
     SELECT host, 0, count(*) FROM urls WHERE due IS NOT NULL AND state = 0 GROUP BY host
 """
+# Changes of a page that was there before.
+_OF_VISITED = (Change.CHANGED, Change.COSMETIC, Change.GONE, Change.FAILED, Change.BACK)
 _HOST = "h.name, {}, {}, h.requests, h.failures, h.ready_at, h.delay, h.insisted, h.throttled"
 
 
@@ -66,6 +72,21 @@ class FullBudget(NamedTuple):
     rule: str
     spent: int | None
     turned_away: int
+
+
+class RoundFacts(NamedTuple):
+    """What came of the last time that pages were visited again."""
+
+    began_at: float
+    # Pages, without new ones.
+    visited: int
+    # How many have changed, by how.
+    changes: dict[str, int]
+
+    @property
+    def unchanged(self) -> int:
+        others = sum(self.changes.get(change, 0) for change in _OF_VISITED)
+        return max(0, self.visited - others)
 
 
 class Seed(NamedTuple):
@@ -110,6 +131,47 @@ def open_urls(database: sqlite3.Connection) -> bool:
         "OR EXISTS (SELECT 1 FROM urls WHERE waits IS NOT NULL)"
     ).fetchone()[0]
     return bool(found)
+
+
+# --- visits
+
+
+def last_round(database: sqlite3.Connection) -> RoundFacts | None:
+    """None: pages were not visited again."""
+    last = round_in(note(database, ROUND))
+    if last.number == 1:
+        return None
+    changes = dict(
+        database.execute(
+            "SELECT kind, count(*) FROM changes WHERE at >= ? GROUP BY kind", (last.began_at,)
+        )
+    )
+    (visited,) = database.execute(
+        "SELECT count(*) FROM visits JOIN urls USING (id) "  # noqa: S608
+        f"WHERE visited_at >= ? AND target IS NULL AND {NO_SITEMAP}",
+        (last.began_at,),
+    ).fetchone()
+    return RoundFacts(last.began_at, max(0, visited - changes.get(Change.NEW, 0)), changes)
+
+
+def next_visit(database: sqlite3.Connection) -> float | None:
+    """When the first page is due; None: none is."""
+    row = database.execute(
+        "SELECT next_at FROM visits JOIN urls USING (id) "  # noqa: S608
+        f"WHERE next_at < ? AND state IN (2, 3) AND {NO_SITEMAP} ORDER BY next_at LIMIT 1",
+        (NEVER,),
+    ).fetchone()
+    return None if row is None else float(row[0])
+
+
+def due_pages(database: sqlite3.Connection, now: float) -> int:
+    """How many pages are due."""
+    (number,) = database.execute(
+        "SELECT count(*) FROM visits JOIN urls USING (id) "  # noqa: S608
+        f"WHERE next_at <= ? AND state IN (2, 3) AND {NO_SITEMAP}",
+        (now,),
+    ).fetchone()
+    return int(number)
 
 
 # --- hosts

@@ -187,7 +187,8 @@ class Reader:
             "SELECT u.url, u.reason, u.rule, u.level, r.url FROM urls u "
             "LEFT JOIN urls r ON r.id = u.referrer WHERE u.state = 4 ORDER BY u.url"
         ):
-            yield Skip(url, reason, depth_of(level), referrer and address_of(referrer), rule)
+            of = referrer and address_of(referrer)
+            yield Skip(address_of(url), reason, depth_of(level), of, rule)
 
     def has_fetched_a_seed(self) -> bool:
         row = self.database.execute("SELECT 1 FROM urls WHERE level = 0 AND state = 2 LIMIT 1")

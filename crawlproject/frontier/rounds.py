@@ -58,10 +58,10 @@ def visit_again(frontier: Frontier, mode: str, now: float, stats: StatsCollector
     goes_on = last.is_open and last.mode == mode
     began_at = last.began_at if goes_on else now
     called = frontier.revisit(now, before=began_at if mode == ALL else None)
+    stats.set_value("recrawl/called", called)
     if called:
         number = last.number if goes_on else last.number + 1
         _keep(frontier, Round(number, began_at, mode, is_open=True))
-        stats.set_value("recrawl/called", called)
         logger.info("%d URLs are visited again", called)
     return called
 

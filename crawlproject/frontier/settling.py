@@ -117,20 +117,18 @@ class _Settling:
         """Have the links of pages wait for the next level."""
         graph = self._graph
         pages = np.sort(reached[graph.leads_on[reached] & (graph.targets[reached] == 0)])
-        for some, above in (
-            (pages[~graph.is_sitemap[pages]], level),
-            (pages[graph.is_sitemap[pages]], BY_SITEMAP),
-        ):
-            sources, links = self._links_of(some)
-            targets = (links >> 1).astype(np.int64)
-            is_followed = (links & 1) == 0
-            self._is_linked[targets[is_followed]] = True
-            counts = is_followed | graph.is_outside[targets]
-            if not counts.any():
-                continue
-            is_too_deep = self._limit is not None and above % BY_SITEMAP + 1 > self._limit
-            waiting = self._too_deep if is_too_deep else self._waiting
-            waiting.setdefault(above + 1, []).append((sources[counts], targets[counts]))
+        sources, links = self._links_of(pages)
+        targets = (links >> 1).astype(np.int64)
+        is_followed = (links & 1) == 0
+        self._is_linked[targets[is_followed]] = True
+        counts = is_followed | graph.is_outside[targets]
+        # What a sitemap names is behind all links, unless it is a sitemap itself.
+        is_named = graph.is_sitemap[sources] & ~graph.is_sitemap[targets]
+        for above, some in ((level, counts & ~is_named), (BY_SITEMAP, counts & is_named)):
+            if some.any():
+                is_too_deep = self._limit is not None and above % BY_SITEMAP + 1 > self._limit
+                waiting = self._too_deep if is_too_deep else self._waiting
+                waiting.setdefault(above + 1, []).append((sources[some], targets[some]))
 
     def _links_of(self, pages: Ids) -> tuple[Ids, NDArray[np.uint32]]:
         """The links of some pages, and the page of each."""

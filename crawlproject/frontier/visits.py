@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlproject.frontier.base import State
 from crawlproject.frontier.comparing import Before, compare
+from crawlproject.frontier.entries import AT_ONCE
 from crawlproject.frontier.notes import ROUND, UNSETTLED
 from crawlproject.frontier.queues import Queues
 from crawlproject.moments import seconds_of
@@ -60,7 +61,7 @@ class Visits(Queues):
     def _compare(self, entry: Entry, lease: Lease) -> None:
         """Find out what has changed, while it is still known what was: then that goes."""
         if entry.again is not None:
-            lease.before = self._before(entry, is_unchanged=lease.is_unchanged)
+            lease.before = Before() if lease.is_unchanged else self._before(entry, lease)
             if not lease.is_unchanged:
                 self._store.drop_page(entry)
         if self._recrawl is not None and lease.visit is not None:
@@ -68,17 +69,26 @@ class Visits(Queues):
                 lease.before, lease, self._recrawl.similarity, self._recrawl.cosmetic
             )
 
-    def _before(self, entry: Entry, *, is_unchanged: bool) -> Before:
-        if is_unchanged:
-            return Before()
+    def _before(self, entry: Entry, lease: Lease) -> Before:
         target = None if entry.target is None else self._store.by_id(entry.target).url
+        links = self._store.links_of(entry).tolist()
         return Before(
             self._store.record_of(entry),
             *self._store.content_of(entry),
             target,
             entry.again is State.DONE,
-            self._store.links_of(entry).tolist(),
+            self._links_alike(links, lease.links),
+            links,
         )
+
+    def _links_alike(self, before: list[int], urls: list[str]) -> float:
+        was = {link >> 1 for link in before}
+        known = 0
+        for start in range(0, len(urls), AT_ONCE):
+            found = self._store.expect(urls[start : start + AT_ONCE])
+            known += sum(entry is not None and entry.id in was for entry in found)
+        either = len(was) + len(urls) - known
+        return known / either if either else 1.0
 
     def _note_visit(self, entry: Entry, lease: Lease, links: list[int]) -> None:
         """Keep what the next visit has to know. ``links`` are those that the page has now."""

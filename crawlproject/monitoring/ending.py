@@ -5,8 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlproject.frontier.base import DEPTH, NOFOLLOW, ROBOTS, ROBOTS_UNREACHABLE, Counts
+from crawlproject.frontier.base import (
+    DEPTH,
+    NOFOLLOW,
+    ROBOTS,
+    ROBOTS_UNREACHABLE,
+    UNLINKED,
+    Counts,
+)
+from crawlproject.monitoring.rounds import round_note
 from crawlproject.monitoring.tally import Tally
+from crawlproject.recrawl.visit import Change
 from crawlproject.scope.scope import EXCLUDED, INTERNAL, NOT_INCLUDED, OFFSITE, TOO_LONG
 from crawlproject.scope.traps import (
     GROWING_PATH,
@@ -17,6 +26,7 @@ from crawlproject.scope.traps import (
 )
 
 if TYPE_CHECKING:
+    from crawlproject.frontier.overview import RoundFacts
     from crawlproject.monitoring.tally import Broken
 
 
@@ -79,6 +89,10 @@ class Ending:
     scripted: int = 0
     exceptions: int = 0
     earlier: Earlier | None = None
+    # What came of visiting pages again, if this run did; and when, if nothing was due.
+    round: RoundFacts | None = None
+    next_visit_at: float | None = None
+    ended_at: float = 0.0
     # The crawl directory, if it lasts.
     directory: str | None = None
 
@@ -94,7 +108,7 @@ def headline(ending: Ending) -> str:
 
 def _share(ending: Ending) -> str:
     """How many of the pages are this run's, when there are others."""
-    if ending.earlier is None or not ending.earlier.pages:
+    if ending.earlier is None or not ending.earlier.pages or _is_about_visits(ending):
         return ""
     return f", {ending.tally.pages - ending.earlier.pages:,} of them now,"
 
@@ -106,7 +120,8 @@ def notes(ending: Ending) -> list[str]:
         _times(ending.tally),
         _copies(ending),
         _scripted(ending.scripted),
-        _continuation(ending.earlier),
+        round_note(ending.round),
+        _continuation(ending),
         _early_end(ending),
     ]
     if ending.dropped:
@@ -144,6 +159,7 @@ def _reasons(limits: Limits) -> dict[str, tuple[str, str]]:
     wider = "any" if limits.scope == "domain" else "domain"
     return {
         DEPTH: (too_deep, "-a depth=N, or depth=none"),
+        UNLINKED: ("that no page links to any more", ""),
         OFFSITE: ("on other hosts", f"-a scope={wider}, or allow=HOST"),
         NOFOLLOW: ("marked nofollow", "-a respect_nofollow=no"),
         EXCLUDED: ("excluded by a pattern", "a narrower -a exclude="),
@@ -171,6 +187,11 @@ def duration(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def time_span(seconds: float) -> str:
+    """The same for one that may be of days."""
+    return f"{seconds / 86_400:,.0f} days" if seconds >= 172_800 else duration(seconds)
 
 
 def size(count: int) -> str:
@@ -220,6 +241,8 @@ def _volume(ending: Ending) -> str | None:
     if not tally.bytes:
         return None
     pages = tally.pages - (ending.earlier.pages if ending.earlier else 0)
+    if ending.round is not None:
+        pages = ending.round.visited + ending.round.changes.get(Change.NEW, 0)
     rate = f", {pages / ending.seconds:,.1f} pages/s" if ending.seconds and pages > 0 else ""
     return f"{size(tally.bytes)}{rate}."
 
@@ -255,7 +278,23 @@ def _scripted(pages: int) -> str | None:
     )
 
 
-def _continuation(earlier: Earlier | None) -> str | None:
+def _is_about_visits(ending: Ending) -> bool:
+    """Whether pages were visited again, or would have been."""
+    return ending.round is not None or ending.next_visit_at is not None
+
+
+def _due(ending: Ending) -> str | None:
+    """That nothing was to be visited, and when something will be."""
+    if ending.next_visit_at is None:
+        return None
+    return (
+        f"No page was due: the next one is in {time_span(ending.next_visit_at - ending.ended_at)}; "
+        "-a recrawl=all visits all of them now."
+    )
+
+
+def _continuation(ending: Ending) -> str | None:
+    earlier = ending.earlier
     if earlier is None:
         return None
     parts = []
@@ -267,6 +306,8 @@ def _continuation(earlier: Earlier | None) -> str | None:
     if earlier.scope_entered:
         entered = plural(earlier.scope_entered, "skipped URL")
         parts.append(f"{entered} came in by the changed scope")
+    if _is_about_visits(ending) and not parts:
+        return _due(ending)
     return f"Went on with an earlier crawl{': ' if parts else ''}{'; '.join(parts)}."
 
 

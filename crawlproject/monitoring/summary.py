@@ -17,6 +17,8 @@ from scrapy import signals
 from scrapy.extensions.feedexport import FeedExporter
 
 from crawlproject.frontier import frontier_of
+from crawlproject.frontier.clock import now
+from crawlproject.frontier.overview import last_round, next_visit
 from crawlproject.monitoring.counting import tally_of
 from crawlproject.monitoring.ending import Earlier, Ending, plural
 from crawlproject.monitoring.feeds import Feeds
@@ -138,11 +140,21 @@ class Summary:
             is_less = frontier.failure is not None and ending.directory is not None
             if ending.earlier is not None or is_less or self.is_shared:
                 ending.tally = tally_of_all(frontier)
+            self._tell_of_visits(ending, frontier)
             ending.counts = frontier.counts()
             ending.depths = frontier.depths()
         ending.broken = _referred(ending.tally.first_broken, frontier)
         ending.blocked = _referred(ending.tally.first_blocked, frontier)
         return ending
+
+    def _tell_of_visits(self, ending: Ending, frontier: Frontier) -> None:
+        stats = self._crawler.stats
+        database = frontier.read().database
+        ending.ended_at = now()
+        if stats.get_value("recrawl/called"):
+            ending.round = last_round(database)
+        elif stats.get_value("recrawl/called") == 0:
+            ending.next_visit_at = next_visit(database)
 
     def _frontier(self) -> Frontier | None:
         try:

@@ -26,6 +26,7 @@ from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import NOT_ASKED, ROBOTS, ROBOTS_UNREACHABLE, Robots
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
+from crawlproject.frontier.entry import address_of
 from crawlproject.frontier.requests import meta_of
 from crawlproject.politeness.asking import Answer, RobotsAsker
 from crawlproject.politeness.patience import Patience
@@ -222,6 +223,10 @@ class RobotsGatekeeper:
     def _keep(self, origin: str, host: str, robots: Robots) -> Rules:
         rules = self._reader.read(origin, robots, self._expiry(robots))
         self._book.put(origin, rules)
+        # It may say more than what concerns the gate.
+        listen = getattr(self._crawler.spider, "robots_known", None)
+        if listen is not None and robots.error is None:
+            listen(origin, robots.body)
         if delay := rules.crawl_delay():
             frontier_of(self._crawler).insist(host, min(delay, self._max_crawl_delay))
         return rules
@@ -236,7 +241,7 @@ def _is_exempt(request: str | Request) -> bool:
 
 def _address(lease: Lease) -> str:
     """The URL that is fetched."""
-    url = lease.fetch_url
+    url = address_of(lease.fetch_url)
     if lease.request is not None and url.count(" ") == 2:
         # A request of a spider's own is known as 'METHOD URL DIGEST' if it is no plain GET.
         return url.split(" ")[1]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawlproject.frontier.notes import ROUND
-from crawlproject.frontier.rounds import round_in
+from crawlproject.frontier.overview import last_round
 from crawlproject.records import from_text
 from crawlproject.report.lists import Column, Issue, Kind, Listing, Row, Section, Severity, cut
 
@@ -37,19 +36,16 @@ _COLUMNS = (
 
 def section(survey: Survey) -> Section:
     name, title = "changes-section", "Changes"
-    began_at = _began_at(survey)
-    if began_at is None:
+    # As the summary has it; None: there is no earlier one.
+    last = last_round(survey.database)
+    if last is None:
         return Section(name, title, notes=[_FIRST])
-    counts: dict[str, int] = dict(
-        survey.database.execute(
-            "SELECT kind, count(*) FROM changes WHERE at >= ? GROUP BY kind", (began_at,)
-        )
-    )
+    counts = last.changes
     rows: list[Row] = []
     for kind in sorted(counts, key=lambda kind: (_place(kind), kind)):
         found = survey.database.execute(
             "SELECT id, at, detail FROM changes WHERE at >= ? AND kind = ? ORDER BY id LIMIT ?",
-            (began_at, kind, ROWS - len(rows)),
+            (last.began_at, kind, ROWS - len(rows)),
         )
         for number, at, detail in found:
             fields = _fields(detail)
@@ -70,12 +66,6 @@ def section(survey: Survey) -> Section:
     words = ("page that is gone since the last crawl", "pages that are gone since the last crawl")
     listing.issues = [Issue(Severity.WARNING, gone, *words, why, "changes?kind=gone")]
     return Section(name, title, [listing])
-
-
-def _began_at(survey: Survey) -> float | None:
-    """When the crawl began that came after another; None: it is the first."""
-    last = round_in(survey.reader.note(ROUND))
-    return last.began_at if last.number > 1 else None
 
 
 def _place(kind: str) -> int:

@@ -22,6 +22,7 @@ from crawlproject.scope.domains import registered_domain
 from crawlproject.scope.internal import is_internal, is_loopback
 from crawlproject.spiders import values
 from crawlproject.spiders.seeds import canonical_seeds, seeds_of_file, split_seeds
+from crawlproject.spiders.sitemaps import MODES as SITEMAP_MODES
 from crawlproject.urls.canonical import host_of
 from crawlproject.urls.fingerprint import canonicalizer_from
 
@@ -83,6 +84,9 @@ ARGUMENTS: dict[str, Argument] = {
     "render": Argument(
         "RENDER_MODE", values.one_of(*MODES), "never (default), auto: pages made by scripts; always"
     ),
+    "sitemaps": Argument(
+        "SITEMAPS_MODE", values.one_of(*SITEMAP_MODES), "read them: auto (default), always, never"
+    ),
     "recrawl": Argument(
         "RECRAWL_MODE",
         values.one_of(*ROUND_MODES),
@@ -122,13 +126,13 @@ _OTHER_SETTINGS: dict[str, Argument] = {
             "SCOPE_MAX_REPEATED_SEGMENTS SCOPE_MAX_QUERY_PARAMS CLOSESPIDER_PAGECOUNT "
             "CLOSESPIDER_ITEMCOUNT CLOSESPIDER_ERRORCOUNT DOWNLOAD_WARNSIZE DNSCACHE_SIZE "
             "MEMUSAGE_LIMIT_MB MEMUSAGE_WARNING_MB RENDER_MAX_PAGES RENDER_MAX_REQUESTS "
-            "FRONTIER_SHARDS",
+            "FRONTIER_SHARDS SITEMAPS_MAX_NESTING",
         ),
         (
             values.whole_number(1),
             "POLITENESS_ROBOTS_ATTEMPTS FRONTIER_COMMIT_PAGES CONCURRENT_ITEMS "
             "REACTOR_THREADPOOL_MAXSIZE DUPLICATES_MIN_WORDS RENDER_CONCURRENCY "
-            "RECRAWL_GONE_VISITS",
+            "RECRAWL_GONE_VISITS SITEMAPS_MAX_URLS SITEMAPS_MAX_BYTES SITEMAPS_MAX_FILES",
         ),
         (values.whole_number(0, 6), "PAGES_HEADING_LEVELS"),
         (values.whole_number(MIN_SIZE, MAX_SIZE), "DUPLICATES_PERMUTATIONS"),

@@ -15,8 +15,6 @@ from crawlproject.errors import BadArgument
 from crawlproject.failures import Verdict, error_of
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
-from crawlproject.frontier.clock import now
-from crawlproject.frontier.leases import FETCH_ENDED
 from crawlproject.frontier.opening import keeps_visits
 from crawlproject.frontier.scheduler import FrontierScheduler
 from crawlproject.items import Content
@@ -24,8 +22,7 @@ from crawlproject.pages.content import Reach
 from crawlproject.pages.read import PageReader, answer_of, is_readable, page_of
 from crawlproject.pipelines.stored import stored_answer
 from crawlproject.records import record_of
-from crawlproject.recrawl.headers import conditions, visit_of
-from crawlproject.recrawl.visit import Visit
+from crawlproject.recrawl.headers import conditions
 from crawlproject.scope.internal import is_internal
 from crawlproject.scope.rules import rules_from
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
@@ -33,7 +30,9 @@ from crawlproject.scope.traps import Traps
 from crawlproject.spiders import arguments, resume
 from crawlproject.spiders.redirects import Redirects, location_of
 from crawlproject.spiders.seeds import canonical_seeds
-from crawlproject.urls.canonical import host_of
+from crawlproject.spiders.sitemaps import Bounds, Sitemaps, are_wanted, is_sitemap
+from crawlproject.spiders.visiting import note_visit
+from crawlproject.urls.canonical import host_of, origin_of
 from crawlproject.urls.directives import product_token
 from crawlproject.urls.fingerprint import canonicalizer_from
 from crawlproject.urls.links import FastLinkExtractor
@@ -56,9 +55,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# 'Not Modified': the answer to a request that was made on condition.
-UNCHANGED = 304
-
 
 class SiteSpider(CrawlSpider):
     """Crawls the sites of its seeds and yields a Page for every URL it tried."""
@@ -74,6 +70,7 @@ class SiteSpider(CrawlSpider):
         canonicalize: Callable[..., str],
         respects_nofollow: bool,
         redirects: Redirects,
+        sitemaps: Sitemaps,
         reader: PageReader,
         keeps_visits: bool = False,
         keeps_hashes: bool = False,
@@ -89,6 +86,7 @@ class SiteSpider(CrawlSpider):
         self._respects_nofollow = respects_nofollow
         self._extractor = extractor
         self._redirects = redirects
+        self._sitemaps = sitemaps
         self._reader = reader
         # Whether anybody comes back, and whether it is noted here what pages are compared by then.
         self._keeps_visits = keeps_visits
@@ -163,6 +161,13 @@ class SiteSpider(CrawlSpider):
                 max_times=settings.getint("REDIRECT_MAX_TIMES"),
                 seeds_widen_scope=settings.getbool("SCOPE_FOLLOW_SEED_REDIRECTS"),
             ),
+            sitemaps=Sitemaps(
+                canonicalize,
+                scope,
+                Bounds.from_settings(settings),
+                crawler,
+                are_wanted=are_wanted(settings),
+            ),
         )
         assert isinstance(spider, cls)
         return spider
@@ -181,6 +186,10 @@ class SiteSpider(CrawlSpider):
     async def start(self) -> AsyncIterator[Any]:
         settings, stats = self.crawler.settings, self.crawler.stats
         resume.begin(self.frontier, self.scope, self.seeds, settings, stats)
+        if not settings.getbool("ROBOTSTXT_OBEY"):
+            # Nobody asks for it, but there may be sitemaps.
+            for seed in self.seeds:
+                self.robots_known(origin_of(seed), None)
         return
         yield  # an asynchronous generator is what Scrapy expects
 
@@ -188,7 +197,25 @@ class SiteSpider(CrawlSpider):
         # A canonical URL needs no escaping; what a redirect has spelled may.
         meta = {"verbatim_url": True} if lease.fetch_url == lease.url else None
         headers = conditions(lease.etag, lease.last_modified) if lease.is_again else None
+        if is_sitemap(lease):
+            return self._sitemaps.request(lease, self.parse_sitemap, self.sitemap_failed, headers)
         return Request(lease.fetch_url, errback=self.page_failed, meta=meta, headers=headers)
+
+    def robots_known(self, origin: str, robots: bytes | None) -> None:
+        """What the robots.txt of an origin says; None: there is none."""
+        self._sitemaps.look_at(origin, robots, self.frontier)
+
+    def parse_sitemap(self, response: Response) -> None:
+        lease: Lease = response.meta[LEASE]
+        if not self._keeps_visits or note_visit(lease, response):
+            self._sitemaps.read(response, lease)
+
+    def sitemap_failed(self, failure: Failure) -> None:
+        lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]
+        lease.failed = lease.is_reported = True
+        if self._keeps_visits:
+            note_visit(lease, None)
+        self.crawler.stats.inc_value("sitemaps/failed")
 
     async def parse_with_rules(
         self,
@@ -198,10 +225,8 @@ class SiteSpider(CrawlSpider):
         follow: bool = True,
     ) -> AsyncIterator[Any]:
         lease: Lease = response.meta[LEASE]
-        self._note_visit(lease, response)
-        if response.status == UNCHANGED and lease.is_again:
+        if self._keeps_visits and not note_visit(lease, response):
             # There is no body, and nothing to read: page and links stay.
-            lease.is_unchanged = lease.is_reported = True
             self.crawler.stats.inc_value("recrawl/unchanged")
             return
         if location_of(response) is not None:
@@ -265,24 +290,9 @@ class SiteSpider(CrawlSpider):
     def page_failed(self, failure: Failure) -> Iterator[Page]:
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]
         assert failure.value is not None
-        self._note_visit(lease, None)
+        if self._keeps_visits:
+            note_visit(lease, None)
         yield self._failed(lease, failure.value)
-
-    def _note_visit(self, lease: Lease, response: Response | None) -> None:
-        """Have it noted when to come back, if anybody does."""
-        if not self._keeps_visits:
-            return
-        if response is None:
-            lease.visit = Visit(now())
-            return
-        visit = visit_of(response.headers, response.meta.get(FETCH_ENDED) or now())
-        if response.status == UNCHANGED:
-            # It need not say again what it has said before.
-            visit = visit._replace(
-                etag=visit.etag or lease.etag,
-                last_modified=visit.last_modified or lease.last_modified,
-            )
-        lease.visit = visit
 
     def _reasons(self, page: str, links: dict[str, bool]) -> dict[str, str]:
         """Which links of a page may not enter, and why."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import given
@@ -78,17 +79,26 @@ def play(
             continue
         lease = flying.pop(luck.randrange(len(flying)))
         frontier.landed(lease, now)
-        if lease.url == SITEMAP:
-            lease.found = [Candidate(name) for name in named]
-            lease.content = Content(repr(named).encode())
-        else:
-            answer(web, lease)
-            if lease.redirect is None and not lease.failed:
-                lease.content = Content(repr(web.links[lease.url]).encode())
-        lease.visit = Visit(now)
+        answer_visit(web, named, lease, now)
         frontier.finish(lease)
     frontier.commit()
     assert frontier.failure is None
+
+
+def answer_visit(web: Web, named: Sequence[str], lease: Lease, now: float) -> None:
+    """What the web says, and its sitemap."""
+    if lease.url == SITEMAP:
+        lease.found = [Candidate(name) for name in named]
+        lease.content = _content(named)
+    else:
+        answer(web, lease)
+        if lease.redirect is None and not lease.failed:
+            lease.content = _content(web.links[lease.url])
+    lease.visit = Visit(now)
+
+
+def _content(links: Sequence[str]) -> Content:
+    return Content(sha256(repr(links).encode()).digest())
 
 
 def is_settled(frontier: SqliteFrontier, now: float) -> bool:
@@ -98,8 +108,11 @@ def is_settled(frontier: SqliteFrontier, now: float) -> bool:
 
 
 def known_in(database: sqlite3.Connection) -> Known:
-    """Without what only the past knows, and in one word for all that is not to be followed."""
-    known = known_to(opened(database, 1).read())
+    return without_past(known_to(opened(database, 1).read()))
+
+
+def without_past(known: Known) -> Known:
+    """Without what only the past knows, nor what is not to be followed, which may have been."""
     return {
         key: facts
         for key, facts in known.items()

@@ -80,8 +80,15 @@ class Site:
         return self._read_log()
 
     def paths(self) -> list[str]:
-        """The requested paths, in the order in which the requests started."""
-        return [entry["path"] for entry in self.log() if entry["path"] != "/robots.txt"]
+        """The requested paths, in the order in which the requests started; without robots.txt, and
+        without a sitemap that is not there.
+        """
+        return [
+            entry["path"]
+            for entry in self.log()
+            if entry["path"] != "/robots.txt"
+            and (entry["path"], entry["status"]) != ("/sitemap.xml", 404)
+        ]
 
     def max_in_flight(self, host: str | None = None) -> int:
         """How many requests (robots.txt, too) overlapped at the worst moment."""

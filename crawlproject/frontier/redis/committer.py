@@ -291,6 +291,7 @@ def _urls_of(found: list[Message]) -> Iterator[str]:
         if message.kind == "answer":
             answer = message.body[1]
             yield from (url for url, _ in answer["found"])
+            yield from answer["nested"]
             if answer["redirect"] is not None:
                 yield answer["redirect"]
         elif message.kind == "admit":

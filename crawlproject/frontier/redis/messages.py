@@ -95,10 +95,10 @@ def _is_answer(answer: dict[str, Any]) -> bool:
         and all(isinstance(one, list) and _is_found(one) for one in found)
         and isinstance(records, list)
         and all(isinstance(one, list) and _are(str, dict)(one) for one in records)
-        and type(answer.get("failed")) is bool
         and all(_is_text(answer.get(name)) for name in ("skip", "redirect"))
         and all(type(answer.get(name)) in _OBJECTS for name in ("redirect_answer", "stored"))
-        and type(answer.get("is_unchanged")) is bool
+        and all(type(answer.get(name)) is bool for name in ("failed", "is_unchanged", "is_gone"))
+        and _are_texts(answer.get("nested"))
         and _is_visit(answer.get("visit"))
         and isinstance(hints := answer.get("hints"), dict)
         and all(type(hint) is dict for hint in hints.values())

@@ -1,0 +1,205 @@
+"""Sitemaps of the sites that are crawled: found, fetched as pages are, read, and handed on.
+
+Where a host's robots.txt says they are, and at ``/sitemap.xml``. A sitemap is a URL of the frontier
+with a mark of its own: it has its turn at its host, is asked about in robots.txt, retried, and
+visited again as pages are. It is no page. What it names enters as links of pages do, behind them.
+
+Stats: ``sitemaps/read``, ``sitemaps/failed``, ``sitemaps/urls``, ``sitemaps/cut``.
+"""
+
+from __future__ import annotations
+
+import logging
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy import Request
+from scrapy.utils.sitemap import sitemap_urls_from_robots
+
+from crawlproject.frontier.base import Candidate
+from crawlproject.frontier.entry import SITEMAP, address_of
+from crawlproject.items import Content
+from crawlproject.pages.read import is_success
+from crawlproject.scope.internal import is_internal
+from crawlproject.scope.scope import Mode
+from crawlproject.sitemaps.read import read_sitemap
+from crawlproject.spiders.redirects import location_of
+from crawlproject.urls.canonical import NotCrawlable, host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+    from scrapy.statscollectors import StatsCollector
+    from twisted.python.failure import Failure
+
+    from crawlproject.frontier.base import Frontier, Lease
+    from crawlproject.records import Record
+    from crawlproject.scope.scope import Scope
+    from crawlproject.sitemaps.hints import Hint, Sitemap
+
+logger = logging.getLogger(__name__)
+
+# Whether sitemaps are read: where a seed reaches as far as its host, always, or never.
+AUTO, ALWAYS, NEVER = "auto", "always", "never"
+MODES = (AUTO, ALWAYS, NEVER)
+# Where one is that nobody speaks of.
+_USUAL = "/sitemap.xml"
+# The level of a sitemap that no other one names, and the lines of a robots.txt that count.
+_FIRST_LEVEL, _MOST_LINES = 1, 1000
+
+
+class Bounds(NamedTuple):
+    """Of one sitemap: URLs, and bytes as they are unpacked; how deep one may be in others, and how
+    many are read in all.
+    """
+
+    urls: int
+    bytes: int
+    nesting: int
+    files: int
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Bounds:
+        return cls(
+            settings.getint("SITEMAPS_MAX_URLS"),
+            settings.getint("SITEMAPS_MAX_BYTES"),
+            settings.getint("SITEMAPS_MAX_NESTING"),
+            settings.getint("SITEMAPS_MAX_FILES"),
+        )
+
+
+def are_wanted(settings: BaseSettings) -> bool:
+    mode = settings["SITEMAPS_MODE"]
+    if settings.getbool("SCOPE_SEEDS_ONLY") or mode == NEVER:
+        return False
+    return bool(mode == ALWAYS or settings["SCOPE_MODE"] == Mode.HOST)
+
+
+def is_sitemap(lease: Lease) -> bool:
+    return lease.url.endswith(SITEMAP)
+
+
+class Sitemaps:
+    def __init__(
+        self,
+        canonicalize: Callable[..., str],
+        scope: Scope,
+        bounds: Bounds,
+        crawler: Crawler,
+        *,
+        are_wanted: bool,
+    ) -> None:
+        self._canonicalize = canonicalize
+        self._scope = scope
+        self._bounds = bounds
+        # Its stats are there when it has begun.
+        self._crawler = crawler
+        self._are_wanted = are_wanted
+        # Origins whose robots.txt was looked at, and sitemaps that are known.
+        self._origins: set[str] = set()
+        self._known: set[str] = set()
+
+    @property
+    def _stats(self) -> StatsCollector:
+        return self._crawler.stats
+
+    def look_at(self, origin: str, robots: bytes | None, frontier: Frontier) -> None:
+        """Have the sitemaps of an origin fetched, by what its robots.txt says."""
+        if not self._are_wanted or origin in self._origins:
+            return
+        self._origins.add(origin)
+        # Other hosts have sitemaps too, and none of the crawl's pages.
+        if not self._scope.has_host(host_of(f"{origin}/")):
+            return
+        named = list(sitemap_urls_from_robots(robots or b"", f"{origin}/"))[:_MOST_LINES]
+        found = self._addresses([*named, _USUAL], f"{origin}/")
+        frontier.admit([Candidate(url) for url in found], _FIRST_LEVEL)
+
+    def request(
+        self,
+        lease: Lease,
+        callback: Callable[[Response], None],
+        errback: Callable[[Failure], None],
+        headers: dict[bytes, list[bytes]] | None,
+    ) -> Request:
+        meta = {"verbatim_url": True, "download_maxsize": self._bounds.bytes}
+        address = address_of(lease.fetch_url)
+        return Request(address, callback, errback=errback, meta=meta, headers=headers)
+
+    def read(self, response: Response, lease: Lease) -> None:
+        """Note on its lease what a sitemap says, or that it can't be had."""
+        target = location_of(response)
+        if target is not None:
+            lease.nested = self._nested([target], response.url, lease)
+            return
+        if not is_success(response):
+            lease.failed = True
+            self._stats.inc_value("sitemaps/failed")
+            return
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        found = read_sitemap(
+            response.body,
+            response.url,
+            canonicalize=self._canonicalize,
+            most_urls=self._bounds.urls,
+            most_bytes=self._bounds.bytes,
+            content_type=content_type,
+        )
+        self._tell(found, lease)
+        lease.content = Content(sha256(response.body).digest())
+        lease.links = list(found.urls)
+        lease.reasons = {
+            url: reason for url in found.urls if (reason := self._scope.reason(url)) is not None
+        }
+        lease.hints = {url: _record(hint) for url, hint in found.urls.items()}
+        lease.nested = self._nested(found.nested, response.url, lease)
+
+    def _tell(self, found: Sitemap, lease: Lease) -> None:
+        address = address_of(lease.url)
+        if not found.kind:
+            # One that nobody spoke of may be an error page, or the like.
+            logger.info("%s is no sitemap: %s", address, found.problem)
+            self._stats.inc_value("sitemaps/failed")
+            return
+        self._stats.inc_value("sitemaps/read")
+        self._stats.inc_value("sitemaps/urls", len(found.urls))
+        if found.is_cut:
+            self._stats.inc_value("sitemaps/cut")
+            logger.warning("The sitemap %s was read in part: %s", address, found.problem)
+
+    def _nested(self, urls: Iterable[str], base: str, lease: Lease) -> list[str]:
+        """Further sitemaps, as the frontier knows them."""
+        if lease.depth - _FIRST_LEVEL >= self._bounds.nesting:
+            logger.warning(
+                "Sitemaps that %s names are not read: SITEMAPS_MAX_NESTING", address_of(lease.url)
+            )
+            return []
+        home = host_of(address_of(lease.url))
+        # A robots.txt may name sitemaps of any host; from there on it is not left.
+        found = self._addresses(urls, base)
+        return [url for url in found if self._scope.has_host(host := host_of(url)) or host == home]
+
+    def _addresses(self, urls: Iterable[str], base: str) -> list[str]:
+        found: dict[str, None] = {}
+        for url in urls:
+            try:
+                address = self._canonicalize(url, base)
+            except NotCrawlable:
+                continue
+            if is_internal(host_of(address)) and not self._scope.allows_internal:
+                continue
+            if address not in self._known:
+                if len(self._known) >= self._bounds.files:
+                    logger.warning("%s is not read: SITEMAPS_MAX_FILES", address)
+                    break
+                self._known.add(address)
+            found[f"{address}{SITEMAP}"] = None
+        return list(found)
+
+
+def _record(hint: Hint) -> Record:
+    """What says something."""
+    return {name: value for name, value in hint._asdict().items() if value not in (None, {}, [])}
