@@ -76,7 +76,6 @@ class Survey:
             counts=self.counts,
             depths=self.depths,
             limits=self.limits,
-            round=overview.last_round(self.database),
             exact=exact,
             near=len(self.copies or ()) - exact,
         )
