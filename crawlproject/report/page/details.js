@@ -3,7 +3,7 @@
 import { cellOf, pageLines } from "./cells.js";
 import { element, foreign, on, ownLink } from "./dom.js";
 import { placeOf } from "./place.js";
-import { number, plural } from "./words.js";
+import { number } from "./words.js";
 
 const FIRST = 15;
 
@@ -63,7 +63,7 @@ function refList(store, refs, total) {
   const list = element("ul", { class: "refs" }, ...items.slice(0, FIRST));
   const rest = total > refs.length ? element("p", { class: "soft" }, `${number(refs.length)} of ${number(total)} are named here.`) : null;
   if (refs.length <= FIRST) return element("div", {}, list, rest);
-  const more = on(element("button", { type: "button", class: "small" }, `Show ${plural(refs.length - FIRST, "more")}`.replace("mores", "more")), "click", () => {
+  const more = on(element("button", { type: "button", class: "small" }, `Show ${number(refs.length - FIRST)} more`), "click", () => {
     list.append(...items.slice(FIRST));
     more.remove();
   });

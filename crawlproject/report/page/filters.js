@@ -9,6 +9,8 @@ const FEW = 8;
 const MOST_OPTIONS = 200;
 const AT_ONCE = 3;
 const PATIENCE_MS = 150;
+// No value of a site is called so.
+const ANY = "\u0000any";
 
 export class Filters {
   /** ``changed`` is called when something else is to be shown. */
@@ -95,9 +97,6 @@ export class Filters {
     this.changed();
   }
 }
-
-// No value of a site: those are never this.
-const ANY = "\u0000any";
 
 function wordsOf(column, value) {
   if (value === "") return "none";

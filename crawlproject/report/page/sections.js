@@ -5,6 +5,11 @@ import { shapePanel } from "./shape.js";
 import { Table } from "./table.js";
 import { shortNumber } from "./words.js";
 
+// What is always there, and needs no number.
+const UNCOUNTED = new Set(["shape", "weight", "links", "hosts-section", "structured-data"]);
+// What only says the same in another way, or is no finding.
+const BESIDE = new Set(["robots", "sitemaps", "reasons", "clusters"]);
+
 /** Tables by the name of their list. */
 export function showSections(store) {
   const tables = new Map();
@@ -29,13 +34,11 @@ export function showSections(store) {
   return tables;
 }
 
-const UNCOUNTED = new Set(["shape", "weight", "links", "hosts-section", "structured-data"]);
-
 /** How much there is to see; not of what is always there, and not a number where nobody has looked. */
 function countOf(store, { name, lists }) {
   if (UNCOUNTED.has(name)) return null;
   if (!lists.length) return NaN;
-  const counts = lists.filter((one) => one !== "robots" && one !== "sitemaps" && one !== "reasons" && one !== "clusters").map((one) => store.lists.get(one).total);
+  const counts = lists.filter((one) => !BESIDE.has(one)).map((one) => store.lists.get(one).total);
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
