@@ -197,6 +197,7 @@ FEED_EXPORTERS = {
     "xml": "crawlproject.exports.sitemap_xml.SitemapXmlExporter",
     "warc": "crawlproject.exports.pages_warc.WarcExporter",
     "warc.gz": "crawlproject.exports.pages_warc.CompressedWarcExporter",
+    "html": "crawlproject.report.exporter.ReportExporter",
     "parquet": "crawlproject.exports.pages_parquet.PagesParquetExporter",
 }
 

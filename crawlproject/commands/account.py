@@ -5,32 +5,21 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.commands.times import iso
-from crawlproject.frontier import overview
 from crawlproject.frontier.base import ROBOTS, ROBOTS_UNREACHABLE, Counts, State
 from crawlproject.frontier.entry import Wait
 from crawlproject.monitoring.ending import Ending, Skipped, skipped
-from crawlproject.monitoring.summary import limits_from
 from crawlproject.recrawl.interval import NEVER
 from crawlproject.urls.canonical import origin_of
 
 if TYPE_CHECKING:
-    import sqlite3
-
-    from scrapy.settings import Settings
-
     from crawlproject.frontier.overview import HostFacts
     from crawlproject.frontier.questions import Known, Questions
     from crawlproject.monitoring.ending import Limits
 
 Account = dict[str, Any]
-
-# The note of the settings that decide what is in scope (``spiders/resume.py``).
-SCOPE = "scope"
 
 _PAGE = ("status_code", "error", "content_type", "bytes", "title", "fetch_ms", "fetched_at")
 # Of these the summary speaks among the pages.
@@ -121,14 +110,6 @@ def skip_words(reason: str, limits: Limits) -> Skipped:
     if reason in _PAGES_TOO:
         return Skipped(1, *_PAGES_TOO[reason])
     return skipped(Ending(counts=Counts(skipped={reason: 1}), limits=limits))[0]
-
-
-def limits_of(database: sqlite3.Connection, settings: Settings) -> Limits:
-    """The limits that the crawl had in its last run, whatever the settings are now."""
-    own = settings.copy()
-    with suppress(ValueError, TypeError):
-        own.setdict(json.loads(overview.note(database, SCOPE) or "{}"), priority="cmdline")
-    return limits_from(own)
 
 
 def _attempts(known: Known) -> int:

@@ -71,7 +71,7 @@ class Command(crawl.Command):
         )
         parser.epilog = (
             f"arguments of the spider 'site':\n{arguments}\n\n"
-            "outputs by file extension: .json .jsonl .csv .xml .warc.gz .parquet, as in "
+            "outputs by file extension: .json .jsonl .csv .xml .html .warc.gz .parquet, as in "
             "-O sitemap.json\n"
             "crawl directory: -s JOBDIR=DIR; the same command goes on where it stopped\n"
             "more in docs/usage.md"
@@ -262,7 +262,8 @@ def _without_internals(message: str) -> str:
     head, found, _ = message.partition(". Set a supported one")
     if not found:
         return message
-    return f"{head}: give the file the extension .json, .jsonl, .csv, .xml, .warc.gz or .parquet"
+    known = ".json, .jsonl, .csv, .xml, .html, .warc.gz or .parquet"
+    return f"{head}: give the file the extension {known}"
 
 
 def complain(message: str, command: str = "crawl") -> None:

@@ -44,8 +44,9 @@ class Command(crawl.Command):
         return (
             "Write what a crawl has found, sorted, as its own outputs are: the same bytes. "
             "CRAWLDIR is the JOBDIR of a crawl, which may be running, or redis://… "
-            "Outputs by file extension: .json .jsonl .csv .xml .parquet, and .warc.gz where bodies "
-            "are stored. Exit status: 0; 1 when an output could not be written; 2 bad arguments."
+            "Outputs by file extension: .json .jsonl .csv .xml .html .parquet, and .warc.gz where "
+            "bodies are stored. "
+            "Exit status: 0; 1 when an output could not be written; 2 bad arguments."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 
-from crawlproject.commands.account import host_account, limits_of, skip_words
+from crawlproject.commands.account import host_account, skip_words
 from crawlproject.commands.crew import WORKERS, fleet_words, worker_rows
 from crawlproject.commands.inquiry import Inquiry, write_json
 from crawlproject.commands.sheet import Sheet
@@ -18,6 +18,7 @@ from crawlproject.commands.wording import delay_words
 from crawlproject.errors import BadArgument
 from crawlproject.frontier import clock, overview
 from crawlproject.monitoring.ending import plural, size
+from crawlproject.monitoring.limits import limits_of
 
 if TYPE_CHECKING:
     import argparse

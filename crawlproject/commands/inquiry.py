@@ -7,7 +7,7 @@ A crawl is in a crawl directory, or in Redis: what is said here of CRAWLDIR is t
 |---|---|
 | 0 | answered |
 | 1 | ``why``: the URL was never seen; ``page``: no such page, or no body of it |
-| | ``skipped``: the output could not be written |
+| | ``skipped``, ``report``: the output could not be written |
 | | ``export``: an output could not be written |
 | | ``forget``: workers are at the crawl |
 | 2 | bad arguments, or no crawl that can be read |

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy.commands import ScrapyCommand
 
 from crawlproject.commands import wording
-from crawlproject.commands.account import account_of, limits_of
+from crawlproject.commands.account import account_of
 from crawlproject.commands.inquiry import Inquiry, write_json
 from crawlproject.commands.meant import draw_near, is_directory, url_meant
 from crawlproject.commands.sheet import Sheet
 from crawlproject.errors import BadArgument
 from crawlproject.frontier import clock
 from crawlproject.frontier.opening import host_function
+from crawlproject.monitoring.limits import limits_of
 from crawlproject.urls.fingerprint import canonicalizer_from
 
 if TYPE_CHECKING:

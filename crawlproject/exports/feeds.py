@@ -121,7 +121,7 @@ class Feeds(FeedExporter):
         if slot.itemcount or slot.store_empty:
             slot.start_exporting()
             assert isinstance(slot.exporter, SortedPagesExporter)
-            slot.exporter.read_from(reader, marks.amend if marks else None)
+            slot.exporter.read_from(reader, marks)
 
     def _items(self, reader: Reader, marks: Marks | None = None) -> Iterator[Any]:
         """Everything in the crawl directory, as the items they were."""

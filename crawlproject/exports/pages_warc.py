@@ -21,7 +21,7 @@ from contextlib import closing, suppress
 from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from crawlproject.exports import warc_text
-from crawlproject.exports.sorted_pages import SortedPagesExporter
+from crawlproject.exports.sorted_pages import CHOOSING, SortedPagesExporter
 from crawlproject.exports.warc_records import Bodies, First, http_headers, record, software
 from crawlproject.frontier import frontier_of
 from crawlproject.pipelines.blobs import MissingBody
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _NOT_STORED = "it was fetched when STORE_BODIES was off, or a pipeline has replaced it"
-# Options of a feed that choose among items.
-_CHOOSING = ("item_classes", "item_filter", "batch_item_count")
 
 
 class WarcExporter(SortedPagesExporter):
@@ -66,7 +64,7 @@ class WarcExporter(SortedPagesExporter):
 
     @classmethod
     def problem(cls, options: Mapping[str, Any]) -> str | None:
-        chosen = [name for name in _CHOOSING if options.get(name)]
+        chosen = [name for name in CHOOSING if options.get(name)]
         return f"a WARC holds all pages: leave out {chosen[0]}" if chosen else None
 
     def take(self, item: Any) -> None:

@@ -26,14 +26,18 @@ from crawlproject.exports.spill import Spill
 from crawlproject.records import chosen_fields, is_page, json_encoder, record_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from typing import Self
 
     from scrapy.crawler import Crawler
 
     from crawlproject.frontier.reading import Reader
+    from crawlproject.pipelines.marking import Marks
     from crawlproject.records import Record
+
+# Options of a feed that choose among items.
+CHOOSING = ("item_classes", "item_filter", "batch_item_count")
 
 
 class SortedPagesExporter(PageExporter):
@@ -60,7 +64,7 @@ class SortedPagesExporter(PageExporter):
         self.chosen = chosen_fields(self.fields_to_export)
         self._json = json_encoder(None)
         self._reader: Reader | None = None
-        self._amend: Callable[[int, Record], bool] | None = None
+        self._marks: Marks | None = None
         self._pages = Spill()
         self._others = Spill()
 
@@ -70,13 +74,13 @@ class SortedPagesExporter(PageExporter):
         options.setdefault("started_at", crawler.stats.get_value("start_time"))
         return cls(file, **options)
 
-    def read_from(self, reader: Reader, amend: Callable[[int, Record], bool] | None = None) -> None:
+    def read_from(self, reader: Reader, marks: Marks | None = None) -> None:
         """Take what a crawl directory has, instead of what is given item by item.
 
-        ``amend`` has the last word on each page, as ``Reader.pages`` says.
+        ``marks`` say which pages are duplicates, and whether they are left out.
         """
         self._reader = reader
-        self._amend = amend
+        self._marks = marks
         self.other_items = reader.count_others()
         self.started_at = reader.started_at() or self.started_at
         self.seeds = reader.seeds() or self.seeds
@@ -116,7 +120,8 @@ class SortedPagesExporter(PageExporter):
         """The pages by URL."""
         if self._reader is None:
             return self._pages.newest()
-        read = self._reader.pages(with_links=self.needs_links, amend=self._amend)
+        amend = self._marks.amend if self._marks else None
+        read = self._reader.pages(with_links=self.needs_links, amend=amend)
         return (self.condense(record) for _, record in read)
 
     def others(self) -> Iterator[Record]:

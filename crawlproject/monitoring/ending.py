@@ -76,6 +76,7 @@ class Ending:
     tally: Tally = field(default_factory=Tally)
     # With the final referrers.
     broken: list[Broken] = field(default_factory=list)
+    blocked: list[Broken] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
     depths: dict[int, int] = field(default_factory=dict)
     files: list[File] = field(default_factory=list)
@@ -116,6 +117,7 @@ def notes(ending: Ending) -> list[str]:
     """What a reader must know besides: why it ended early, what is missing."""
     candidates = [
         _volume(ending),
+        _times(ending.tally),
         _copies(ending),
         _scripted(ending.scripted),
         round_note(ending.round),
@@ -220,6 +222,7 @@ def _verdict(tally: Tally) -> str:
     parts = [
         f"{tally.fine:,} fine" if tally.fine else "",
         f"{tally.broken:,} broken" if tally.broken else "",
+        f"{tally.blocked:,} blocked" if tally.blocked else "",
         f"{tally.denied:,} denied by robots.txt" if tally.denied else "",
         f"{tally.refused:,} refused{_refusals(tally)}" if tally.refused else "",
     ]
@@ -242,6 +245,14 @@ def _volume(ending: Ending) -> str | None:
         pages = ending.round.visited + ending.round.changes.get(Change.NEW, 0)
     rate = f", {pages / ending.seconds:,.1f} pages/s" if ending.seconds and pages > 0 else ""
     return f"{size(tally.bytes)}{rate}."
+
+
+def _times(tally: Tally) -> str | None:
+    found = tally.times.percentiles()
+    if found is None:
+        return None
+    half, most, all_but_few = (f"{milliseconds:,} ms" for milliseconds in found)
+    return f"Half of the answers took {half} or less, 90 % {most}, 99 % {all_but_few}."
 
 
 def _copies(ending: Ending) -> str | None:

@@ -24,7 +24,7 @@ from crawlproject.monitoring.snapshot import (
     cut,
     cut_or_none,
 )
-from crawlproject.monitoring.tally import DENIED
+from crawlproject.monitoring.tally import BY_ROBOTS
 
 if TYPE_CHECKING:
     from crawlproject.items import Page
@@ -55,7 +55,7 @@ class Journal:
             self._fetch_ms += took
         error = page.error
         self._pages.append((page.url, page.status_code, page.title, page.depth, took, error))
-        if error is not None and error != DENIED:
+        if error is not None and error != BY_ROBOTS:
             self._errors.append((page.url, page.status_code, error, page.referrer, at))
 
     def depths(self) -> dict[str, int]:

@@ -18,7 +18,7 @@ from prometheus_client.core import (
 )
 
 from crawlproject.monitoring.snapshot import bounded
-from crawlproject.monitoring.tally import OTHER
+from crawlproject.monitoring.tally import OTHER, OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     Values = dict[str, int] | float | None
 
 _CLASSES = ("1xx", "2xx", "3xx", "4xx", "5xx", OTHER)
-_OUTCOMES = ("fine", "broken", "denied", "refused")
 _URL_STATES = ("queued", "leased", "done", "failed", "skipped")
 _HOST_STATES = ("ready", "waiting", "held", "idle")
 
@@ -43,7 +42,7 @@ _COUNTERS: tuple[_Told, ...] = (
         "crawlproject_pages_total",
         "Pages of this run by how they turned out.",
         "outcome",
-        lambda shot: _of(shot.outcomes, _OUTCOMES),
+        lambda shot: _of(shot.outcomes, OUTCOMES),
     ),
     (
         "crawlproject_requests_total",

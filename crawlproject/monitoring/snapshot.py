@@ -117,7 +117,7 @@ class Snapshot:
     # Of all runs, and of earlier ones.
     pages: int = 0
     pages_before: int = 0
-    # Pages that are fine, broken, denied, refused (``tally.py``).
+    # Pages that are fine, broken, blocked, denied, refused (``tally.py``).
     outcomes: dict[str, int] = field(default_factory=dict)
     # Of all runs: URLs by their state, and skipped ones by the reason.
     urls: dict[str, int] = field(default_factory=dict)

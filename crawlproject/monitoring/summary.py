@@ -20,16 +20,18 @@ from crawlproject.frontier import frontier_of
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.overview import last_round, next_visit
 from crawlproject.monitoring.counting import tally_of
-from crawlproject.monitoring.ending import Earlier, Ending, Limits, plural
+from crawlproject.monitoring.ending import Earlier, Ending, plural
 from crawlproject.monitoring.feeds import Feeds
+from crawlproject.monitoring.limits import limits_from
 from crawlproject.monitoring.streams import is_terminal
 from crawlproject.monitoring.tables import draw
 from crawlproject.monitoring.tally import Tally
 from crawlproject.records import PAGE, page_from
 from crawlproject.render.install import NEVER
-from crawlproject.scope.depth import depth_limit_from
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.extensions.feedexport import FeedSlot
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from crawlproject.frontier.base import Frontier
+    from crawlproject.monitoring.ending import Limits
+    from crawlproject.monitoring.tally import Broken
 
 PLAIN_WIDTH = 100
 
@@ -120,7 +124,6 @@ class Summary:
             is_watched=is_watched,
             seconds=stats.get_value("elapsed_time_seconds"),
             tally=tally,
-            broken=list(tally.first_broken),
             files=self._feeds.files(self._crawler.get_extension(FeedExporter), stats.get_stats()),
             limits=self._limits,
             directory=self._crawler.settings["JOBDIR"] or None,
@@ -137,13 +140,11 @@ class Summary:
             is_less = frontier.failure is not None and ending.directory is not None
             if ending.earlier is not None or is_less or self.is_shared:
                 ending.tally = tally_of_all(frontier)
-                ending.broken = list(ending.tally.first_broken)
             self._tell_of_visits(ending, frontier)
             ending.counts = frontier.counts()
             ending.depths = frontier.depths()
-            for number, page in enumerate(ending.broken):
-                if (facts := frontier.facts(page.url)) is not None:
-                    ending.broken[number] = page._replace(referrer=facts.referrer)
+        ending.broken = _referred(ending.tally.first_broken, frontier)
+        ending.blocked = _referred(ending.tally.first_blocked, frontier)
         return ending
 
     def _tell_of_visits(self, ending: Ending, frontier: Frontier) -> None:
@@ -166,21 +167,6 @@ def is_wanted(settings: BaseSettings) -> bool:
     return settings.getbool("MONITORING_SUMMARY") and settings.getbool("LOG_ENABLED")
 
 
-def limits_from(settings: BaseSettings) -> Limits:
-    closespider = {
-        name.lower(): settings.getfloat(name)
-        for name in settings
-        if name.startswith("CLOSESPIDER_") and settings.get(name)
-    }
-    return Limits(
-        depth=depth_limit_from(settings),
-        max_pages=settings.getint("SCOPE_MAX_PAGES"),
-        url_length=settings.getint("URLLENGTH_LIMIT"),
-        scope=str(settings.get("SCOPE_MODE")),
-        closespider=closespider,
-    )
-
-
 def earlier_from(stats: StatsCollector) -> Earlier | None:
     """What the crawl went on with; None: it began anew."""
     pages = stats.get_value("frontier/resumed_pages")
@@ -201,6 +187,15 @@ def tally_of_all(frontier: Frontier) -> Tally:
         if kind == PAGE:
             tally.add(page_from(record))
     return tally
+
+
+def _referred(pages: Iterable[Broken], frontier: Frontier | None) -> list[Broken]:
+    """With the final referrers, as far as somebody knows them."""
+    referred = []
+    for page in pages:
+        facts = None if frontier is None else frontier.facts(page.url)
+        referred.append(page if facts is None else page._replace(referrer=facts.referrer))
+    return referred
 
 
 def _subject(spider: Spider) -> list[str]:

@@ -66,8 +66,12 @@ class _Artist:
                 "Slowest pages",
                 [(Text(f"{page.fetch_ms:,} ms"), [self._url(page.url)]) for page in slowest],
             )
-        if ending.broken:
-            yield self._broken()
+        for title, pages, number in (
+            ("Broken pages", ending.broken, ending.tally.broken),
+            ("Blocked pages", ending.blocked, ending.tally.blocked),
+        ):
+            if pages:
+                yield self._failures(title, pages, number)
         if skipped(ending):
             yield self._skipped()
         if ending.files:
@@ -110,12 +114,12 @@ class _Artist:
             )
         return self._block("Links from a seed", table)
 
-    def _broken(self) -> Group:
+    def _failures(self, title: str, pages: list[Broken], number: int) -> Group:
         rows = []
-        for page in self._ending.broken:
+        for page in pages:
             label = "-" if page.status is None else str(page.status)
             rows.append((Text(label, "red"), [self._url(page.url), self._source(page)]))
-        return self._listing("Broken pages", rows, self._ending.tally.broken - len(rows))
+        return self._listing(title, rows, number - len(rows))
 
     def _skipped(self) -> Group:
         table = _table("right", "left", "left")

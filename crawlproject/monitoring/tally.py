@@ -8,6 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from crawlproject.failures import WORDS
+from crawlproject.monitoring.times import Times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,11 +17,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-DENIED = "robots"
+# What a page can turn out to be.
+FINE = "fine"
+BROKEN = "broken"
+BLOCKED = "blocked"
+DENIED = "denied"
+REFUSED = "refused"
+OUTCOMES = (FINE, BROKEN, BLOCKED, DENIED, REFUSED)
+
 OTHER = "other"
+# The server is there and so is the page, perhaps; it is not for us: Unauthorized, Forbidden, Too
+# Many Requests.
+BLOCKING = frozenset({401, 403, 429})
 # A server may answer any number as its status, and a team's own gatekeeper any word.
 MAX_OUTCOMES = 200
 
+BY_ROBOTS = "robots"
 _STATUS_ERROR = re.compile(r"unexpected status \d+")
 
 
@@ -61,42 +73,56 @@ class First(Generic[T]):
 class Tally:
     """Counts, and the few pages worth naming.
 
-    A page is *fine*, *denied* (robots.txt says no), *refused* (by a team's own gatekeeper, in a
-    word of its own) or *broken* (any other error, a robots.txt that can't be had among them).
+    ``outcome_of`` says what a page is: fine, broken …
     ``outcomes`` counts each page once, by its status and the word of its error. The word is
     absent where the status says it all, the status where there was no answer.
-    ``first_broken`` is ordered by URL, ``slowest`` by time.
+    ``first_broken`` and ``first_blocked`` are ordered by URL, ``slowest`` by time.
     """
 
     def __init__(self, *, slowest: int = 5, broken: int = 15) -> None:
         self.pages = 0
-        self.fine = 0
-        self.denied = 0
-        self.refused = 0
-        self.broken = 0
+        self.by_outcome = dict.fromkeys(OUTCOMES, 0)
         self.bytes = 0
         self.deepest = 0
         self.outcomes: Counter[tuple[int | None, str | None]] = Counter()
+        self.times = Times()
         self.slowest: First[Slow] = First(slowest, lambda page: (-page.fetch_ms, page.url))
         self.first_broken: First[Broken] = First(broken, lambda page: (0, page.url))
+        self.first_blocked: First[Broken] = First(broken, lambda page: (0, page.url))
 
     def add(self, page: Page) -> None:
         self.pages += 1
         self.bytes += page.bytes or 0
         self.deepest = max(self.deepest, page.depth)
-        word = error_word(page.error)
-        self._count((page.status_code, word))
+        self._count((page.status_code, error_word(page.error)))
         if page.fetch_ms is not None:
+            self.times.add(page.fetch_ms)
             self.slowest.offer(Slow(page.fetch_ms, page.url))
-        if page.error is None:
-            self.fine += 1
-        elif page.error == DENIED:
-            self.denied += 1
-        elif _is_refusal(page.status_code, word):
-            self.refused += 1
-        else:
-            self.broken += 1
-            self.first_broken.offer(Broken(page.url, page.status_code, page.error, page.referrer))
+        outcome = outcome_of(page.status_code, page.error)
+        self.by_outcome[outcome] += 1
+        if page.error is not None and outcome in (BROKEN, BLOCKED):
+            first = self.first_broken if outcome == BROKEN else self.first_blocked
+            first.offer(Broken(page.url, page.status_code, page.error, page.referrer))
+
+    @property
+    def fine(self) -> int:
+        return self.by_outcome[FINE]
+
+    @property
+    def broken(self) -> int:
+        return self.by_outcome[BROKEN]
+
+    @property
+    def blocked(self) -> int:
+        return self.by_outcome[BLOCKED]
+
+    @property
+    def denied(self) -> int:
+        return self.by_outcome[DENIED]
+
+    @property
+    def refused(self) -> int:
+        return self.by_outcome[REFUSED]
 
     @property
     def by_status(self) -> Counter[int | None]:
@@ -129,6 +155,21 @@ class Tally:
         if outcome not in self.outcomes and len(self.outcomes) >= MAX_OUTCOMES:
             outcome = (None, OTHER)
         self.outcomes[outcome] += 1
+
+
+def outcome_of(status: int | None, error: str | None) -> str:
+    """What a page is: *fine*, *denied* (robots.txt says no), *refused* (by a team's own gatekeeper,
+    in a word of its own), *blocked* (its server wants a password, forbids it, or asks for less) or
+    *broken* (any other error, a robots.txt that can't be had among them).
+    """
+    if error is None:
+        return FINE
+    if error == BY_ROBOTS:
+        return DENIED
+    word = error_word(error)
+    if _is_refusal(status, word):
+        return REFUSED
+    return BLOCKED if word is None and status in BLOCKING else BROKEN
 
 
 def _is_refusal(status: int | None, word: str | None) -> bool:

@@ -123,12 +123,7 @@ class Vitals:
             phase=self._phase(elapsed),
             pages=before + pages,
             pages_before=before,
-            outcomes={
-                "fine": tally.fine,
-                "broken": tally.broken,
-                "denied": tally.denied,
-                "refused": tally.refused,
-            },
+            outcomes=dict(tally.by_outcome),
             urls={
                 State.QUEUED: counts.queued,
                 State.LEASED: counts.leased,

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crawlproject.pipelines.clusters import duplicates
+from crawlproject.pipelines.clusters import Mark, duplicates
 from crawlproject.pipelines.duplicates import DROP, MAKING, Making
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy.settings import BaseSettings
 
     from crawlproject.frontier.reading import Reader
@@ -45,6 +47,12 @@ class Marks:
     @property
     def dropped(self) -> int:
         return self.exact + self.near if self._drops else 0
+
+    def copies(self) -> Iterator[Mark]:
+        """Every duplicate, by the id of its page."""
+        for page in map(int, np.flatnonzero(self._of)):
+            alike = float(self._similarity[page])
+            yield Mark(page, int(self._of[page]), None if alike < 0 else round(alike, _DIGITS))
 
     def amend(self, page: int, record: Record) -> bool:
         """Say in a page's record what it is a duplicate of; whether it is to be shown."""

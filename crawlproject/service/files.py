@@ -28,6 +28,16 @@ _TYPES = {
 }
 
 
+# What a site has said in a file is not to be run.
+_INERT = "sandbox; default-src 'none'"
+# A report has a script of its own, and a policy that lets no other run. It is a stranger here: it
+# can ask the service for nothing.
+_REPORT = (
+    "sandbox allow-scripts allow-downloads allow-popups allow-popups-to-escape-sandbox; "
+    "connect-src 'none'"
+)
+
+
 def send_document(
     request: Request, members: dict[str, Any], name: str, path: Path
 ) -> Deferred[None]:
@@ -42,8 +52,7 @@ def send_file(request: Request, path: Path) -> Deferred[None]:
     kind = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0]
     request.setHeader("Content-Type", kind or "application/octet-stream")
     request.setHeader("Cache-Control", "no-cache")
-    # What a site has said in it is not to be run.
-    request.setHeader("Content-Security-Policy", "sandbox; default-src 'none'")
+    request.setHeader("Content-Security-Policy", _REPORT if path.suffix == ".html" else _INERT)
     request.setHeader("Content-Disposition", f'inline; filename="{path.name}"')
     return ensureDeferred(_send(request, b"", path, b""))
 

@@ -35,6 +35,7 @@ SITEMAP = "sitemap.json"
 # The formats that may be ordered, and the names of their files.
 FILES = {
     "json": SITEMAP,
+    "html": "report.html",
     "jsonl": "pages.jsonl",
     "csv": "pages.csv",
     "xml": "sitemap.xml",

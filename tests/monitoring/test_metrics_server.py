@@ -127,7 +127,11 @@ async def test_metrics_of_a_crawl_are_there_while_it_runs(site: SiteFactory, por
     outcomes = {
         outcome: samples["crawlproject_pages_total", "site", outcome] for outcome in shot.outcomes
     }
-    assert outcomes == shot.outcomes == {"fine": 1, "broken": 1, "denied": 1, "refused": 0}
+    assert (
+        outcomes
+        == shot.outcomes
+        == {"fine": 1, "broken": 1, "blocked": 0, "denied": 1, "refused": 0}
+    )
     assert samples["crawlproject_urls", "site", "leased"] == 1
     assert samples["crawlproject_hosts", "site", "ready"] == 1
     assert samples["crawlproject_fetch_seconds_count", "site"] == 2

@@ -102,7 +102,7 @@ async def test_the_last_snapshot_says_what_came_of_everything(
     assert shot.ended_at is not None
     assert shot.started_at < shot.ended_at <= shot.at
     assert (shot.pages, shot.pages_before) == (9, 0)
-    assert shot.outcomes == {"fine": 5, "broken": 3, "denied": 1, "refused": 0}
+    assert shot.outcomes == {"fine": 5, "broken": 3, "blocked": 0, "denied": 1, "refused": 0}
     # As the server has it: robots.txt and retries among them.
     assert shot.requests == len(log)
     statuses = Counter(str(entry["status"]) for entry in log if entry["status"])
@@ -154,7 +154,7 @@ async def test_while_the_crawl_runs_the_file_is_replaced(site: SiteFactory, tmp_
     await seen(path, lambda later: later.at > shot.at)
     server.stop()
     await end
-    assert taken(path).outcomes == {"fine": 2, "broken": 1, "denied": 0, "refused": 0}
+    assert taken(path).outcomes == {"fine": 2, "broken": 1, "blocked": 0, "denied": 0, "refused": 0}
 
 
 @deferred_f_from_coro_f
@@ -281,7 +281,7 @@ async def test_what_sites_and_teams_write_does_no_harm(site: SiteFactory, tmp_pa
     settings = watched(path, FRONTIER_GATEKEEPER=Picky, SCOPE_RULES=[Wordy])
     await crawl_site(f"{server.url()} {server.url('/a.pdf')}", settings)
     shot = taken(path)
-    assert shot.outcomes == {"fine": 1, "broken": 0, "denied": 0, "refused": 1}
+    assert shot.outcomes == {"fine": 1, "broken": 0, "blocked": 0, "denied": 0, "refused": 1}
     assert shot.errors == {'no "PDF"\n\ufffd': 1}
     assert len(shot.skipped) == 50
     assert shot.skipped["other"] == 21

@@ -29,12 +29,14 @@ def ending_of(*pages: Page, **more: Any) -> Ending:
     tally = Tally()
     for page in pages:
         tally.add(page)
-    return Ending([f"{SITE}/"], tally=tally, broken=list(tally.first_broken), **more)
+    broken, blocked = list(tally.first_broken), list(tally.first_blocked)
+    return Ending([f"{SITE}/"], tally=tally, broken=broken, blocked=blocked, **more)
 
 
 GOLDEN = """
 Crawled 6 pages of https://example.com/ in 1.5 s: 3 fine, 2 broken, 1 denied by robots.txt.
 2.0 kB, 4.0 pages/s.
+Half of the answers took 10 ms or less, 90 % 1,200 ms, 99 % 1,200 ms.
 
 Answers                Links from a seed
   200  OK         3      0  1  ██████
@@ -83,6 +85,14 @@ def example() -> Ending:
 
 def test_a_file_gets_plain_text() -> None:
     assert plain(example()) == GOLDEN
+
+
+def test_blocked_pages_are_told_apart_from_broken_ones() -> None:
+    page = Page(f"{SITE}/vault", 403, 1, error="unexpected status 403", referrer=f"{SITE}/")
+    text = plain(ending_of(Page(f"{SITE}/", 200), page))
+    assert ": 1 fine, 1 blocked.\n" in text
+    assert "Blocked pages\n  403  https://example.com/vault\n       linked from" in text
+    assert "Broken" not in text
 
 
 def test_a_terminal_gets_the_same_words() -> None:

@@ -39,23 +39,29 @@ def test_the_word_of_an_error_is_what_stands_before_the_colon(
 @pytest.mark.parametrize(
     ("status", "error", "verdict"),
     [
-        (200, None, (1, 0, 0, 0)),
-        (404, "unexpected status 404", (0, 1, 0, 0)),
-        (None, "timeout", (0, 1, 0, 0)),
-        (302, "redirect loop", (0, 1, 0, 0)),
-        (None, "robots", (0, 0, 1, 0)),
-        (None, "robots: robots.txt could not be had", (0, 1, 0, 0)),
-        (None, "no PDF: our own rule", (0, 0, 0, 1)),
+        (200, None, (1, 0, 0, 0, 0)),
+        (404, "unexpected status 404", (0, 1, 0, 0, 0)),
+        (None, "timeout", (0, 1, 0, 0, 0)),
+        (401, "unexpected status 401", (0, 0, 1, 0, 0)),
+        (403, "unexpected status 403", (0, 0, 1, 0, 0)),
+        (429, "unexpected status 429", (0, 0, 1, 0, 0)),
+        # It is not the server that says no.
+        (403, "truncated", (0, 1, 0, 0, 0)),
+        (302, "redirect loop", (0, 1, 0, 0, 0)),
+        (None, "robots", (0, 0, 0, 1, 0)),
+        (None, "robots: robots.txt could not be had", (0, 1, 0, 0, 0)),
+        (None, "no PDF: our own rule", (0, 0, 0, 0, 1)),
         # A pipeline's word on a page that has come.
-        (200, "no title", (0, 1, 0, 0)),
-        (None, "", (0, 1, 0, 0)),
+        (200, "no title", (0, 1, 0, 0, 0)),
+        (None, "", (0, 1, 0, 0, 0)),
     ],
 )
-def test_a_page_is_fine_broken_denied_or_refused(
-    status: int | None, error: str | None, verdict: tuple[int, int, int, int]
+def test_a_page_is_fine_broken_blocked_denied_or_refused(
+    status: int | None, error: str | None, verdict: tuple[int, int, int, int, int]
 ) -> None:
     tally = tally_of(Page("http://a/", status, error=error))
-    assert (tally.fine, tally.broken, tally.denied, tally.refused) == verdict
+    counts = (tally.fine, tally.broken, tally.blocked, tally.denied, tally.refused)
+    assert counts == verdict
     assert tally.pages == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crawlproject.recrawl.importance import importance, page_rank
+from crawlproject.recrawl.importance import importance, page_rank, page_rank_of_parts
 
 
 def of(inlinks: int = 1, depth: int = 1, priority: float = 0.5) -> float:
@@ -40,3 +40,9 @@ def test_what_a_page_without_links_has_goes_to_all() -> None:
 
 def test_no_pages_have_no_rank() -> None:
     assert len(page_rank(np.array([], int), np.array([], int), 0)) == 0
+
+
+def test_links_in_parts_give_the_same_ranks() -> None:
+    sources, targets = np.array([0, 0, 1, 2, 2, 3]), np.array([1, 2, 0, 0, 1, 0])
+    parts = [(sources[:2], targets[:2]), (sources[2:], targets[2:])]
+    assert page_rank_of_parts(parts, 5) == pytest.approx(page_rank(sources, targets, 5))

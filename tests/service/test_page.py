@@ -107,6 +107,29 @@ def test_a_crawl_of_the_demo_site_is_started_watched_and_read(
         assert window.browse(service, look) == []
 
 
+def test_the_report_of_a_crawl_opens_from_the_service(
+    window: Window, service: Service, site: SiteFactory
+) -> None:
+    server = site({"pages": {"/": {"title": "Home", "links": ["/gone"]}, "/gone": {"status": 404}}})
+    job = service.order(server.url(), outputs=["html"])
+    service.until_ended(job)
+
+    def look(page: Page) -> None:
+        page.goto(f"{service.url}/#job/{job}")
+        with page.context.expect_page() as opened:
+            page.locator("#outputs a", has_text="report.html").first.click()
+        report = opened.value
+        expect(report.locator("html[data-ready]")).to_be_attached()
+        report.locator("#figures a", has_text="Broken").click()
+        expect(report.locator("#broken tbody")).to_contain_text("/gone")
+        report.locator("#pages thead button", has_text="Size").click()
+        expect(report.locator("#pages th[aria-sort]")).to_have_text("Size")
+        # It is a stranger there.
+        assert report.evaluate("origin") == "null"
+
+    assert window.browse(service, look) == []
+
+
 def test_a_hostile_title_shows_as_text(window: Window, service: Service, site: SiteFactory) -> None:
     server = site(
         {

@@ -1,0 +1,95 @@
+"""What has changed since the last crawl of the same crawl directory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crawlproject.frontier.overview import last_round
+from crawlproject.records import from_text
+from crawlproject.report.lists import Column, Issue, Kind, Listing, Row, Section, Severity, cut
+
+if TYPE_CHECKING:
+    from crawlproject.report.survey import Survey
+
+ROWS = 20_000
+_FIRST = "This is the first crawl in this crawl directory: the next one will say what has changed."
+_VALUE_CHARS = 120
+
+# In this order.
+_KINDS = {
+    "gone": "gone",
+    "failed": "failed",
+    "new": "new",
+    "back": "back again",
+    "changed": "changed",
+    "unlinked": "no longer linked",
+    "cosmetic": "changed a little",
+}
+_COLUMNS = (
+    Column("page", "Page", Kind.PAGE),
+    Column("kind", "Change", is_filter=True),
+    Column("fields", "What"),
+    Column("at", "Seen", Kind.TIME),
+    Column("detail", "Before and after", Kind.LINES, is_aside=True),
+)
+
+
+def section(survey: Survey) -> Section:
+    name, title = "changes-section", "Changes"
+    # As the summary has it; None: there is no earlier one.
+    last = last_round(survey.database)
+    if last is None:
+        return Section(name, title, notes=[_FIRST])
+    counts = last.changes
+    rows: list[Row] = []
+    for kind in sorted(counts, key=lambda kind: (_place(kind), kind)):
+        found = survey.database.execute(
+            "SELECT id, at, detail FROM changes WHERE at >= ? AND kind = ? ORDER BY id LIMIT ?",
+            (last.began_at, kind, ROWS - len(rows)),
+        )
+        for number, at, detail in found:
+            fields = _fields(detail)
+            lines = [_line(field, values) for field, values in fields.items()]
+            rows.append((number, _KINDS.get(kind, kind), ", ".join(map(_words, fields)), at, lines))
+    listing = Listing(
+        "changes",
+        "Since the last crawl",
+        _COLUMNS,
+        rows,
+        lead="What this crawl has found otherwise than the one before.",
+        empty="Nothing has changed since the last crawl.",
+        total=sum(counts.values()),
+        of_page=("answer",),
+    )
+    gone = counts.get("gone", 0) + counts.get("failed", 0)
+    why = "They answered at the last crawl. Other sites and search engines may still send visitors."
+    words = ("page that is gone since the last crawl", "pages that are gone since the last crawl")
+    listing.issues = [Issue(Severity.WARNING, gone, *words, why, "changes?kind=gone")]
+    return Section(name, title, [listing])
+
+
+def _place(kind: str) -> int:
+    return list(_KINDS).index(kind) if kind in _KINDS else len(_KINDS)
+
+
+def _fields(detail: str) -> dict[str, Any]:
+    try:
+        fields = from_text(detail)
+    except ValueError:
+        return {}
+    return fields if isinstance(fields, dict) else {}
+
+
+def _line(field: str, values: Any) -> str:
+    if isinstance(values, list) and len(values) == 2:
+        before, after = (_value(value) for value in values)
+        return f"{_words(field)}: {before} → {after}"
+    return f"{_words(field)}: {_value(values)}"
+
+
+def _words(field: str) -> str:
+    return cut(field.replace("_", " "), _VALUE_CHARS)
+
+
+def _value(value: Any) -> str:
+    return "nothing" if value is None else cut(str(value), _VALUE_CHARS)

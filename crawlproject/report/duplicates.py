@@ -1,0 +1,118 @@
+"""Pages that are the same as others, or almost, by clusters."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from crawlproject.pipelines.duplicates import MAKING, Making
+from crawlproject.report.lists import Column, Issue, Kind, Listing, Row, Section, Severity
+
+if TYPE_CHECKING:
+    from crawlproject.pipelines.clusters import Mark
+    from crawlproject.report.survey import Survey
+
+ROWS = 20_000
+_CLUSTERS = 5_000
+# Pages of a cluster that are named.
+_MEMBERS = 100
+
+SAME, ALMOST = "same body", "almost the same text"
+_NOT_COMPARED = "Pages were not compared with each other in this crawl (DUPLICATES_ENABLED is off)."
+
+
+def section(survey: Survey) -> Section:
+    name, title = "duplicates-section", "Duplicates"
+    if survey.copies is None or Making.from_note(survey.reader.note(MAKING)) is None:
+        return Section(name, title, notes=[_NOT_COMPARED])
+    clusters: defaultdict[int, list[Mark]] = defaultdict(list)
+    for mark in survey.copies:
+        clusters[mark.of].append(mark)
+    # The largest first, then by the number of their first page.
+    ordered = sorted(clusters.items(), key=lambda item: (-len(item[1]), item[0]))
+    pages = _pages(survey, ordered)
+    return Section(name, title, [_clusters(ordered), pages] if ordered else [pages])
+
+
+def _clusters(ordered: list[tuple[int, list[Mark]]]) -> Listing:
+    columns = (
+        Column("page", "First page", Kind.PAGE, hint="the one nearest to a seed"),
+        Column("pages", "Pages", Kind.NUMBER, hint="with the first one"),
+        Column("same", "Same body", Kind.NUMBER),
+        Column("almost", "Almost the same", Kind.NUMBER),
+        Column("members", "The others", Kind.URLS, is_aside=True),
+    )
+    rows = []
+    for first, marks in ordered[:_CLUSTERS]:
+        same = sum(mark.similarity is None for mark in marks)
+        members = [mark.page for mark in marks[:_MEMBERS]]
+        rows.append((first, len(marks) + 1, same, len(marks) - same, members))
+    return Listing(
+        "clusters",
+        "Clusters",
+        columns,
+        rows,
+        lead="A page, and those that have its body or almost its text. Menus and footers don't "
+        "count.",
+        total=len(ordered),
+        of_page=("depth", "inlinks"),
+        unrolled="members",
+    )
+
+
+def _pages(survey: Survey, ordered: list[tuple[int, list[Mark]]]) -> Listing:
+    columns = (
+        Column("page", "Page", Kind.PAGE),
+        Column("how", "How", is_filter=True),
+        Column("similarity", "Similarity", Kind.SHARE),
+        Column("first", "First page", Kind.URL),
+        Column("pages", "In its cluster", Kind.NUMBER),
+    )
+    rows: list[Row] = []
+    for first, marks in ordered:
+        if len(rows) >= ROWS:
+            break
+        for mark in marks:
+            how = SAME if mark.similarity is None else ALMOST
+            similarity = 1.0 if mark.similarity is None else mark.similarity
+            rows.append((mark.page, how, similarity, first, len(marks) + 1))
+    listing = Listing(
+        "duplicates",
+        "Duplicate pages",
+        columns,
+        rows[:ROWS],
+        lead="The same, page by page.",
+        empty="No page has the body, or almost the text, of another.",
+        total=sum(len(marks) for _, marks in ordered),
+        of_page=("indexable", "canonical"),
+    )
+    listing.issues = _issues(survey)
+    return listing
+
+
+def _issues(survey: Survey) -> list[Issue]:
+    """A duplicate that names its original is in order."""
+    is_indexable = survey.known.indexable()
+    counts = {SAME: 0, ALMOST: 0}
+    for mark in survey.copies or ():
+        place = survey.web.place_of(mark.page)
+        if place is not None and is_indexable[place]:
+            counts[SAME if mark.similarity is None else ALMOST] += 1
+    return [
+        Issue(
+            Severity.WARNING,
+            counts[SAME],
+            "page with the body of another, and no canonical link",
+            "pages with the body of others, and no canonical link",
+            "Search engines choose one of them, perhaps not yours, and links to them don't add up.",
+            f"duplicates?how={SAME}",
+        ),
+        Issue(
+            Severity.NOTICE,
+            counts[ALMOST],
+            "page with almost the text of another",
+            "pages with almost the text of others",
+            "Pages that say the same compete with each other; a canonical link says which counts.",
+            f"duplicates?how={ALMOST}",
+        ),
+    ]
