@@ -103,6 +103,7 @@ def _run(options: argparse.Namespace, folder: Path, seeds: Path) -> Cost:
             *("-a", f"seeds_file={seeds}"),
             *("-a", f"delay={options.delay}"),
             *("-a", f"workers={options.workers}"),
+            *("-a", "sitemaps=never"),
             *("-s", "AUTOTHROTTLE_ENABLED=False"),
             *("-s", f"JOBDIR={folder / 'crawl'}"),
             *("-O", str(folder / "pages.jsonl")),

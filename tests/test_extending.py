@@ -154,7 +154,7 @@ def test_the_scope_rule_of_the_docs_keeps_urls_out(site: SiteFactory, tmp_path: 
     server = site({"pages": {"/": {"links": links}}, "default": {}})
     job = ("-s", "JOBDIR=job")
     crawl(server, tmp_path, "-s", "SCOPE_RULES=acme.rules.NoOldNews", *job)
-    assert sorted(server.paths()) == ["/", "/about", "/news/2021/y"]
+    assert sorted(server.paths()) == ["/", "/about", "/news/2021/y", "/sitemap.xml"]
     ledger = scrapy("skipped", "job", "--json", cwd=tmp_path).stdout
     skipped = json.loads(ledger)
     assert (skipped["reason"], skipped["rule"]) == ("old news", "before 2020")

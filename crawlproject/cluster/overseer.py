@@ -139,7 +139,7 @@ class Overseer(BaseScheduler):
             # Who is left there was killed, with its supervisor.
             whole.dismiss_all()
         whole.first = whole.last = whole.look()
-        if whole.first.pages or whole.first.counts.open:
+        if whole.first.counts.pages or whole.first.counts.open:
             whole.read_from(whole.copy())
             pages = whole.read().count_pages()
             self._crawler.stats.set_value("frontier/resumed_pages", pages)

@@ -36,7 +36,7 @@ class ClusterProgress(Progress):
         now = self._clock()
         whole = _whole(self._crawler)
         first, last = whole.first, whole.last
-        pages = max(0, last.pages - first.pages)
+        pages = max(0, last.counts.pages - first.counts.pages)
         elapsed = now - self._started_at
         return State(
             pages=pages,

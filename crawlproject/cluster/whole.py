@@ -12,7 +12,7 @@ import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlproject.frontier.base import SPENDING, Counts
+from crawlproject.frontier.base import Counts
 from crawlproject.frontier.database import connect, connect_to_memory
 from crawlproject.frontier.hosts import HostsNow
 from crawlproject.frontier.reading import Reader
@@ -35,12 +35,6 @@ class Look(NamedTuple):
     depth: int
     # Nothing is left to do, nor handed in.
     is_complete: bool
-
-    @property
-    def pages(self) -> int:
-        """About: a redirect counts too."""
-        counts = self.counts
-        return counts.done + counts.failed + sum(counts.skipped.get(word, 0) for word in SPENDING)
 
 
 class Whole:

@@ -132,7 +132,7 @@ def _has_begun(crawler: Crawler) -> bool:
         look = cast("Whole", frontier_of(crawler)).look()
     except (LookupError, RedisError):
         return False
-    return bool(look.pages or look.counts.leased)
+    return bool(look.counts.pages or look.counts.leased)
 
 
 def processes(given: str | None) -> int:

@@ -214,10 +214,18 @@ class Counts:
     done: int = 0
     failed: int = 0
     skipped: dict[str, int] = field(default_factory=dict)
+    # Of those that are done or failed.
+    sitemaps: int = 0
 
     @property
     def open(self) -> int:
         return self.queued + self.leased
+
+    @property
+    def pages(self) -> int:
+        """About: a redirect counts too."""
+        denied = sum(self.skipped.get(reason, 0) for reason in SPENDING)
+        return self.done + self.failed - self.sitemaps + denied
 
 
 class Frontier(Protocol):

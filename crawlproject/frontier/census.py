@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from crawlproject.frontier.entry import Entry, Way
     from crawlproject.records import Record
 
+_HAD = frozenset({State.DONE, State.FAILED})
+
 
 class Census:
     """The only one that changes the state of an entry, so that the counts are always right."""
@@ -26,6 +28,8 @@ class Census:
         self._deepest = 0
         # URLs that are going to be queued, to be visited again.
         self.later = 0
+        # Sitemaps that are done, or failed.
+        self._sitemaps = 0
 
     @property
     def queued(self) -> int:
@@ -47,9 +51,13 @@ class Census:
         """The levels up to this one at which URLs are open, and how many are."""
         return ((one, count) for one, count in self._open_at.items() if count and one <= level)
 
-    def add(self, state: State, reason: str | None, level: int, number: int) -> None:
+    def add(
+        self, state: State, reason: str | None, level: int, number: int, *, are_sitemaps: bool
+    ) -> None:
         """Count entries that were counted in an earlier run."""
         self._states[state] += number
+        if are_sitemaps and state in _HAD:
+            self._sitemaps += number
         if reason is not None:
             self._reasons[reason] += number
         if state in OPEN:
@@ -63,6 +71,8 @@ class Census:
             self._reasons[entry.reason] -= 1
         if entry.state in OPEN:
             self._open_at[entry.way.level] -= 1
+        if entry.is_sitemap:
+            self._sitemaps += (state in _HAD) - (entry.state in _HAD)
         entry.state = state
         entry.reason = reason
         self._states[state] += 1
@@ -84,6 +94,7 @@ class Census:
             "reasons": {reason: count for reason, count in self._reasons.items() if count},
             "open_at": {str(level): count for level, count in self._open_at.items() if count},
             "later": self.later,
+            "sitemaps": self._sitemaps,
         }
 
     def restore(self, written: Record) -> None:
@@ -92,6 +103,7 @@ class Census:
         self._open_at.update({int(key): n for key, n in written.get("open_at", {}).items()})
         self._deepest = max(self._open_at, default=0)
         self.later = int(written.get("later", 0))
+        self._sitemaps = int(written.get("sitemaps", 0))
 
     def counts(self) -> Counts:
         return Counts(
@@ -100,6 +112,7 @@ class Census:
             done=self._states[State.DONE],
             failed=self._states[State.FAILED],
             skipped={reason: count for reason, count in self._reasons.items() if count},
+            sitemaps=self._sitemaps,
         )
 
     def _open(self, level: int) -> None:

@@ -71,10 +71,11 @@ def requeue(database: sqlite3.Connection, *, ordered: bool, hosts_by: str, now: 
 
 
 def count(database: sqlite3.Connection, census: Census) -> None:
-    for state, reason, level, number in database.execute(
-        "SELECT state, reason, level, count(*) FROM urls GROUP BY state, reason, level"
-    ):
-        census.add(STATES[state], reason, level, number)
+    rows = database.execute(
+        f"SELECT state, reason, level, count(*), NOT ({NO_SITEMAP}) FROM urls GROUP BY 1, 2, 3, 5"  # noqa: S608
+    )
+    for state, reason, level, number, are_sitemaps in rows:
+        census.add(STATES[state], reason, level, number, are_sitemaps=bool(are_sitemaps))
 
 
 def within(database: sqlite3.Connection) -> int:

@@ -18,7 +18,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from crawlproject.frontier import frontier_of
-from crawlproject.frontier.base import SPENDING, Counts, State
+from crawlproject.frontier.base import Counts, State
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.hosts import HostsNow
 from crawlproject.frontier.notes import STARTED_AT
@@ -93,7 +93,7 @@ class Vitals:
         frontier = self._frontier()
         look = _no_hosts if frontier is None else frontier.hosts
         self._hosts = HostLooks(look, self._started_at, time.perf_counter)
-        self._ended_before = _ended(self._counts(frontier))
+        self._ended_before = self._counts(frontier).pages
         self._began_at = _time_of(None if frontier is None else frontier.recall(STARTED_AT))
         self._speed.update(self._started_at, 0)
 
@@ -165,7 +165,7 @@ class Vitals:
     def _pages(self, counts: Counts) -> int:
         """The pages of this run."""
         if self.is_shared or self._crawler.get_extension(Counting) is None:
-            return max(0, _ended(counts) - self._ended_before)
+            return max(0, counts.pages - self._ended_before)
         return tally_of(self._crawler).pages
 
     def _phase(self, elapsed: float) -> Phase:
@@ -207,11 +207,6 @@ def _behind(prefix: str, stats: Mapping[str, Any]) -> dict[str, int]:
     return {
         key.removeprefix(prefix): count for key, count in stats.items() if key.startswith(prefix)
     }
-
-
-def _ended(counts: Counts) -> int:
-    """Pages, about: a redirect counts too."""
-    return counts.done + counts.failed + sum(counts.skipped.get(word, 0) for word in SPENDING)
 
 
 def _no_hosts(now: float) -> HostsNow:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from hashlib import sha256
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy import Request
@@ -47,6 +48,8 @@ AUTO, ALWAYS, NEVER = "auto", "always", "never"
 MODES = (AUTO, ALWAYS, NEVER)
 # Where one is that nobody speaks of.
 _USUAL = "/sitemap.xml"
+# Answers that say so of none.
+_NONE_HERE = frozenset({401, 403, 404, 405, 410})
 # The level of a sitemap that no other one names, and the lines of a robots.txt that count.
 _FIRST_LEVEL, _MOST_LINES = 1, 1000
 
@@ -101,6 +104,8 @@ class Sitemaps:
         # Origins whose robots.txt was looked at, and sitemaps that are known.
         self._origins: set[str] = set()
         self._known: set[str] = set()
+        # … of which nobody has said that they are there.
+        self._guesses: set[str] = set()
 
     @property
     def _stats(self) -> StatsCollector:
@@ -114,9 +119,11 @@ class Sitemaps:
         # Other hosts have sitemaps too, and none of the crawl's pages.
         if not self._scope.has_host(host_of(f"{origin}/")):
             return
-        named = list(sitemap_urls_from_robots(robots or b"", f"{origin}/"))[:_MOST_LINES]
-        found = self._addresses([*named, _USUAL], f"{origin}/")
-        frontier.admit([Candidate(url) for url in found], _FIRST_LEVEL)
+        lines = islice(sitemap_urls_from_robots(robots or b"", f"{origin}/"), _MOST_LINES)
+        named = self._addresses(lines, f"{origin}/")
+        guessed = [url for url in self._addresses([_USUAL], f"{origin}/") if url not in named]
+        self._guesses.update(guessed)
+        frontier.admit([Candidate(url) for url in (*named, *guessed)], _FIRST_LEVEL)
 
     def request(
         self,
@@ -134,6 +141,10 @@ class Sitemaps:
         target = location_of(response)
         if target is not None:
             lease.nested = self._nested([target], response.url, lease)
+            return
+        if lease.url in self._guesses and response.status in _NONE_HERE:
+            # It may be there one day.
+            lease.is_gone, lease.content = False, Content(sha256(b"").digest())
             return
         if not is_success(response):
             lease.failed = True
@@ -162,7 +173,8 @@ class Sitemaps:
         if not found.kind:
             # One that nobody spoke of may be an error page, or the like.
             logger.info("%s is no sitemap: %s", address, found.problem)
-            self._stats.inc_value("sitemaps/failed")
+            if lease.url not in self._guesses:
+                self._stats.inc_value("sitemaps/failed")
             return
         self._stats.inc_value("sitemaps/read")
         self._stats.inc_value("sitemaps/urls", len(found.urls))

@@ -368,7 +368,8 @@ def tiny_caches() -> Iterator[None]:
             ("store._CHANGES", 1),
             ("hosts._LEAST_WINDOW", 1),
             ("hosts._LARGEST_WINDOW", 2),
-            ("commits._AT_ONCE", 2),
+            ("commits.AT_ONCE", 2),
+            ("visits.AT_ONCE", 2),
             ("budget._WINDOW", 4),
         ):
             patch.setattr(f"crawlproject.frontier.{name}", value)

@@ -93,6 +93,7 @@ def test_a_kill_in_the_middle_is_no_excuse(site: SiteFactory, tmp_path: Path) ->
     assert violations(server, DELAY) == []
     assert {server.max_in_flight(host) for host in HOSTS} == {1}
     requests = fetched(server)
-    assert len(requests) == len(HOSTS) * (1 + PAGES)
+    # robots.txt, where a sitemap may be, and the pages.
+    assert len(requests) == len(HOSTS) * (2 + PAGES)
     again = sum(count - 1 for count in requests.values())
     assert again <= workers + batch

@@ -116,7 +116,9 @@ def test_rules_may_change_between_two_runs(site: SiteFactory, tmp_path: Path) ->
     assert "It was skipped: archive" in scrapy("why", "/archive/1", "job", cwd=tmp_path).stdout
     done = scrapy(*crawl, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert sorted(server.paths()) == ["/", "/a", "/archive/1", "/archive/2", "/b", "/moved"]
+    assert sorted(server.paths()) == [
+        *("/", "/a", "/archive/1", "/archive/2", "/b", "/moved", "/sitemap.xml")
+    ]
 
 
 @pytest.mark.parametrize(

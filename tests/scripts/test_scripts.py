@@ -58,7 +58,7 @@ def test_without_a_url_the_demo_site_is_crawled_into_a_file(tmp_path: Path) -> N
     assert result.returncode == 0, result.stderr
     assert "crawling the bundled demo site" in result.stderr
     pages = json.loads((tmp_path / "sitemap.json").read_text())["pages"]
-    assert len(pages) == 74
+    assert len(pages) == 75
     statuses = {page["status_code"] for page in pages}
     assert {200, 404, 410, 500} <= statuses
     errors = {page.get("error") for page in pages}

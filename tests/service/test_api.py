@@ -44,8 +44,8 @@ def test_a_crawl_is_ordered_watched_and_read(service: Service, site: SiteFactory
     assert done["seeds"] == [server.url()]
     assert done["arguments"] == {"depth": "1"}
     counts = ("total", "crawled", "in_progress", "queued", "failed", "skipped", "pages")
-    # Skipped: offsite, robots, and what is deeper.
-    assert [done[name] for name in counts] == [6, 2, 0, 0, 1, 3, 4]
+    # Crawled: also where a sitemap may be. Skipped: offsite, robots, and what is deeper.
+    assert [done[name] for name in counts] == [7, 3, 0, 0, 1, 3, 4]
     assert [page["url"] for page in done["sitemap"]["pages"]] == [
         server.url(path) for path in ("/", "/a", "/b", "/private")
     ]
@@ -66,7 +66,7 @@ def test_what_the_page_shows_of_a_job(service: Service, site: SiteFactory) -> No
     assert [one["name"] for one in live["job"]["outputs"]] == [
         *("pages.csv", "sitemap.json", "sitemap.xml")
     ]
-    assert live["snapshot"]["responses"]["404"] == 1
+    assert live["snapshot"]["responses"]["404"] == 2
     assert live["snapshot"]["reason"] == "finished"
     (host,) = live["hosts"]
     assert (host["name"], host["queued"], host["held"]) == ("127.0.0.1", 0, False)

@@ -18,7 +18,7 @@ from crawlproject.frontier import answers
 from crawlproject.frontier.base import Candidate, State
 from crawlproject.frontier.census import Census
 from crawlproject.frontier.clock import now
-from crawlproject.frontier.entry import Wait, Way
+from crawlproject.frontier.entry import SITEMAP, Wait, Way
 from crawlproject.frontier.notes import FED, RECONSIDERED, ROUND, SEEDS, texts_in
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.batch import Fenced
@@ -248,7 +248,7 @@ class Committer(Settled):
         answered = set(self._store.answered_in_inbox())
         for number, row in list(self._store.rows()):
             state, reason = STATES[row[1]], row[6]
-            census.add(state, reason, row[2], 1)
+            census.add(state, reason, row[2], 1, are_sitemaps=row[0].endswith(SITEMAP))
             if state is State.QUEUED and not row[8] and number not in answered:
                 entry = self._store.by_id(number)
                 self._store.offers.leave(entry)

@@ -72,7 +72,8 @@ def ids_of(client: Redis) -> list[str]:
 def facts_of(scripts: Scripts, crawl: str) -> CrawlFacts:
     census, moved = scripts.ask("HMGET", _META, "census", "moved")
     counts = counts_from(census or b"", 0)
-    pages = counts.done + counts.failed - int(moved if moved and moved.isdigit() else 0)
+    moved = int(moved if moved and moved.isdigit() else 0)
+    pages = counts.done + counts.failed - counts.sitemaps - moved
     return CrawlFacts(crawl, max(pages, 0), count_alive(scripts))
 
 

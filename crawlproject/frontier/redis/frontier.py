@@ -538,7 +538,7 @@ class RedisFrontier(Turns):
     def count_pages(self) -> int:
         counts = self._reply.counts
         moved = patiently(lambda: self._scripts.ask("HGET", "meta", "moved"))
-        return counts.done + counts.failed - int(moved or 0)
+        return counts.done + counts.failed - counts.sitemaps - int(moved or 0)
 
     def depths(self) -> dict[int, int]:
         return self.read().depths()

@@ -351,10 +351,10 @@ class RedisStore(Entries):
     def within(self) -> int:
         if "spent" in self._meta:
             return int(self._meta["spent"])
-        rows = [row for _, row in self.rows()]
         return sum(
             row[1] == 3 or (row[1] == 2 and row[9] is None) or (row[1] == 4 and row[6] in SPENDING)
-            for row in rows
+            for _, row in self.rows()
+            if not row[0].endswith(SITEMAP)
         )
 
     def beyond(self) -> int:

@@ -59,8 +59,8 @@ def test_no_host_of_many_is_asked_too_soon_by_four_workers(
     ]
     assert violations == []
     assert {server.max_in_flight(host) for host in HOSTS} == {1}
-    # robots.txt and the pages, each once, whoever asks.
-    assert len(fetched(server)) == len(HOSTS) * (1 + PAGES)
+    # robots.txt, where a sitemap may be, and the pages, each once, whoever asks.
+    assert len(fetched(server)) == len(HOSTS) * (2 + PAGES)
     assert set(fetched(server).values()) == {1}
     assert len(fleet.outputs()) == 1
 
@@ -78,7 +78,7 @@ def test_without_a_delay_a_host_has_no_more_in_flight_than_it_may_from_all_toget
         assert fleet.finish() == [0, 0, 0], fleet.errors()
     assert {server.max_in_flight(host) for host in hosts} == {2}
     assert set(fetched(server).values()) == {1}
-    assert len(fetched(server)) == len(hosts) * (1 + 80)
+    assert len(fetched(server)) == len(hosts) * (2 + 80)
 
 
 @pytest.mark.parametrize("delay", [0.1, 0.0])
@@ -107,7 +107,7 @@ def test_a_host_that_asks_for_time_gets_it_from_all(
     # worker hears of it.
     assert len(meanwhile) <= concurrency
     assert server.max_in_flight() <= concurrency
-    assert sum(fetched(server).values()) == pages + 3
+    assert sum(fetched(server).values()) == pages + 4
 
 
 @pytest.mark.parametrize("is_held", [True, False])
