@@ -20,6 +20,7 @@ from rich.table import Table
 from bench.estimates import errors_of_estimates
 from bench.freshness import BestIntervals, BestOrder, Ours, Outcome, Uniform, World, play
 from bench.options import OneLineParser, count
+from bench.plot import write_plot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +63,11 @@ def main(arguments: Sequence[str]) -> int:
         console.print(_table(scenario, options.pages, options.days))
         console.print()
     console.print(_estimates())
+    try:
+        _plot(options.plot, scenarios, options.pages)
+    except OSError as error:
+        return parser.error(f"can't write {options.plot}: {error.strerror}")
+    console.print(f"\nDay by day: {options.plot}", markup=False, soft_wrap=True)
     return 0 if all(scenario.part_of_best >= AIM for scenario in scenarios) else 1
 
 
@@ -100,6 +106,22 @@ def _table(scenario: Scenario, pages: int, days: int) -> Table:
             f"{outcome.fetches / days:,.0f}",
         )
     return table
+
+
+def _plot(path: Path, scenarios: list[Scenario], pages: int) -> None:
+    charts = [
+        (
+            f"{scenario.fetches_a_day:,.0f} fetches a day",
+            {name: outcome.days for name, outcome in scenario.outcomes.items()},
+        )
+        for scenario in scenarios
+    ]
+    lead = (
+        f"{pages:,} pages change at rates that are known to the simulation. Shown is the part of "
+        "them that is fresh: nothing has changed since the last visit. Pages count by how much "
+        "they matter. <i>ours</i> learns the rates by its visits; the best know them all."
+    )
+    write_plot(path, "How fresh visits keep pages", lead, charts)
 
 
 def _estimates() -> Table:
