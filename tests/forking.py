@@ -121,11 +121,8 @@ def _server(environment: dict[str, str], options: list[str], module: str) -> soc
 
 
 def _in_turn(program: list[str], environment: dict[str, str]) -> Iterator[socket.socket]:
-    servers = []
-    for _ in range(2):
-        servers.append(_start(program, environment))
-        yield servers[-1]
-    yield from cycle(servers)
+    # At once: of processes that begin together, none is to have ended before another has begun.
+    return cycle([_start(program, environment) for _ in range(2)])
 
 
 def _start(program: list[str], environment: dict[str, str]) -> socket.socket:

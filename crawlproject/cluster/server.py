@@ -92,7 +92,9 @@ def _guarded(server: Server, *, is_temporary: bool) -> Iterator[None]:
     Workers end then too, and need it until they have handed back what they have.
     """
     remove = 'rm -rf "$2"' if is_temporary else ":"
-    script = f'cat >/dev/null; sleep {_GRACE}; kill "$1"; {remove}'
+    # Its number may be another's by then: where the system tells, it is the one in that folder.
+    is_it = '[ ! -d /proc/self ] || [ "/proc/$1/cwd" -ef "$2" ]'
+    script = f'cat >/dev/null; sleep {_GRACE}; if {is_it}; then kill "$1"; fi; {remove}'
     guard = subprocess.Popen(  # noqa: S603 - a script of ours
         ["/bin/sh", "-c", script, "guard", str(server.pid), str(server.folder)],
         stdin=subprocess.PIPE,

@@ -110,7 +110,7 @@ class Committer(Settled):
                 values = values[: place + 1]
                 break
         self._store.prefetch(_urls_of(found), _ids_of(found))
-        self._store.prepare_pages(_ids_of(found))
+        self._store.prepare_answers(_ids_of(found))
         for message in found:
             self._apply(message)
         self._commit_what_fits()

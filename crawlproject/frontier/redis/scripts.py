@@ -14,6 +14,7 @@ from importlib.resources import files
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
+from redis.exceptions import ConnectionError as ConnectionLost
 from redis.exceptions import NoScriptError, ResponseError
 
 from crawlproject.errors import BadRedis
@@ -32,6 +33,13 @@ if TYPE_CHECKING:
     from redis import Redis
 
 Word = bytes | str | int | float
+# Commands that change nothing: an answer that was lost can be asked for again, and is, so often.
+# Else a batch that reads much would hardly ever come through a connection that is bad.
+_READING = {
+    *("EXISTS", "GET", "HGET", "HGETALL", "HKEYS", "HLEN", "HMGET", "HVALS", "LLEN", "LRANGE"),
+    *("SCARD", "SMEMBERS", "SRANDMEMBER", "TYPE", "ZCARD", "ZCOUNT", "ZRANGE", "ZRANK"),
+}
+_AGAIN = 2
 # Times in a row that a key of a wrong type is not there any more when it is looked for.
 _IN_VAIN = 8
 # A command of Redis, the key without its prefix, and the rest.
@@ -100,18 +108,13 @@ class Scripts:
 
     def ask(self, command: str, key: str, *words: Word) -> Any:
         """A command of Redis, about a key without its prefix."""
-        self.calls += 1
-        with self._mending():
-            return self.client.execute_command(command, self.full(key), *words)
+        return self._asked([(command, self.full(key), *words)])[0]
 
     def ask_everywhere(self, command: str, key: str, *words: Word) -> list[Any]:
         """The same of all shards."""
-        answers = []
-        for prefix in self.prefixes:
-            self.calls += 1
-            with self._mending():
-                answers.append(self.client.execute_command(command, _bytes(prefix + key), *words))
-        return answers
+        return [
+            self._asked([(command, _bytes(prefix + key), *words)])[0] for prefix in self.prefixes
+        ]
 
     def at(self, host: str, key: str) -> str:
         """A key, with its prefix, in the shard of a host."""
@@ -125,11 +128,27 @@ class Scripts:
 
     def ask_all(self, commands: Iterable[Command], *, as_one: bool = False) -> list[Any]:
         """Several commands in one round trip."""
-        self.calls += 1
-        with self._mending(), self.client.pipeline(transaction=as_one) as pipeline:
-            for command, key, *words in commands:
-                pipeline.execute_command(command, self.full(key), *words)
-            return list(pipeline.execute())
+        return self._asked(
+            [(command, self.full(key), *words) for command, key, *words in commands], as_one=as_one
+        )
+
+    def _asked(self, commands: list[Command], *, as_one: bool = False) -> list[Any]:
+        """Commands whose keys are full, in one round trip."""
+        left = _AGAIN if all(command[0] in _READING for command in commands) else 0
+        while True:
+            self.calls += 1
+            try:
+                with self._mending():
+                    if len(commands) == 1:
+                        return [self.client.execute_command(*commands[0])]
+                    with self.client.pipeline(transaction=as_one) as pipeline:
+                        for command in commands:
+                            pipeline.execute_command(*command)
+                        return list(pipeline.execute())
+            except ConnectionLost:
+                if not left:
+                    raise
+                left -= 1
 
     def hash(self, key: str) -> dict[str, str]:
         """A hash of texts."""

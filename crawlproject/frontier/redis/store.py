@@ -51,6 +51,8 @@ def number_from(text: str | None) -> int:
 
 # Fingerprints that are known not to be there, at most.
 _ABSENT = 100_000
+# Answers that are read at once: each may be large.
+_ANSWERS = 16
 
 
 class _Absence:
@@ -111,7 +113,8 @@ class RedisStore(Entries):
 
     def _start_batch(self) -> None:
         self._batch = Batch(self._scripts.shards)
-        self._new_answers: dict[int, str] = {}
+        # Answers that wait, of this batch or read in it.
+        self._answers: dict[int, str] = {}
 
     # --- entries
 
@@ -142,11 +145,13 @@ class RedisStore(Entries):
         self._shelf.load(ids)
         super().prepare(ids)
 
-    def prepare_pages(self, ids: Iterable[int]) -> None:
-        """Have at hand what was there of URLs that have answered, and were visited again."""
-        again = [number for number in ids if number not in self._new and self._is_again(number)]
-        self.logbook.prepare(again)
-        self._pages.prepare(again)
+    def prepare_answers(self, ids: Iterable[int]) -> None:
+        """Have at hand what is known of URLs that have answered; of those that were visited again,
+        what was there.
+        """
+        numbers = [number for number in ids if 0 < number <= self._last_id]
+        self.logbook.prepare(numbers)
+        self._pages.prepare(filter(self._is_again, numbers))
 
     def _is_again(self, number: int) -> bool:
         row = self._shelf.row(number)
@@ -301,21 +306,31 @@ class RedisStore(Entries):
         self._meta["last_answer"] = str(number)
         self._answered[number] = entry.id
         insort(self._numbers, number)
-        self._new_answers[number] = text
+        self._answers[number] = text
         self._batch.call("HSET", "meta", "last_answer", number)
         self._batch.call("HSET", "answers", number, packed(text))
         self._batch.call("HSET", "answered", number, entry.id)
         return number
 
     def take_answer(self, number: int | None) -> tuple[int, str]:
-        number = self._numbers[0] if number is None else number
-        text = self._new_answers.pop(number, None)
-        if text is None:
-            text = unpacked(self._scripts.ask("HGET", "answers", number) or b"")
+        some = self._numbers[:_ANSWERS] if number is None else [number]
+        number = some[0]
+        if number not in self._answers:
+            self._read_answers(some)
+        text = self._answers.pop(number)
         self._numbers.remove(number)
         self._batch.call("HDEL", "answers", number)
         self._batch.call("HDEL", "answered", number)
         return self._answered.pop(number), text
+
+    def _read_answers(self, numbers: list[int]) -> None:
+        """From Redis, with what is known of their URLs."""
+        numbers = [number for number in numbers if number not in self._answers]
+        found = self._scripts.ask_all([("HGET", "answers", number) for number in numbers])
+        self._answers |= {
+            number: unpacked(answer or b"") for number, answer in zip(numbers, found, strict=True)
+        }
+        self.prepare_answers([self._answered[number] for number in numbers])
 
     # --- what else is kept
 
