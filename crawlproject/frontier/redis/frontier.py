@@ -53,6 +53,8 @@ logger = logging.getLogger(__name__)
 
 # Seconds that a committer gets at most before a crawl is read, and between two looks.
 _PATIENCE, _BREAK = 30.0, 0.05
+# Seconds in which a worker tries to take its leave.
+_LEAVING = 5.0
 # How often a session is renewed before it would end, and seconds between two renewals at most:
 # so soon everyone knows that the crawl is to end.
 _RENEWALS, _LONGEST_RENEWAL = 6, 5.0
@@ -497,7 +499,9 @@ class RedisFrontier(Turns):
         # From now on nothing is told: that would be a new session, which nobody ends.
         self._is_closed = True
         with suppress(RedisError, Gone):
-            left = self.session.leave(self._now)
+            # Else others wait for this worker, until the session's time is up.
+            longest = 0.0 if self.failure else _LEAVING
+            left = patiently(lambda: self.session.leave(self._now), longest)
             if not left and not self._is_kept and self._reply.is_complete:
                 forget(self._scripts)
 
