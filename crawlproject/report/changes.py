@@ -5,8 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.overview import last_round
+from crawlproject.monitoring.ending import plural
 from crawlproject.records import from_text
-from crawlproject.report.lists import Column, Issue, Kind, Listing, Row, Section, Severity, cut
+from crawlproject.report.lists import (
+    URL_CHARS,
+    Column,
+    Issue,
+    Kind,
+    Listing,
+    Row,
+    Section,
+    Severity,
+    cut,
+)
 
 if TYPE_CHECKING:
     from crawlproject.report.survey import Survey
@@ -49,7 +60,7 @@ def section(survey: Survey) -> Section:
         )
         for number, at, detail in found:
             fields = _fields(detail)
-            lines = [_line(field, values) for field, values in fields.items()]
+            lines = [line for field, values in fields.items() for line in _lines(field, values)]
             rows.append((number, _KINDS.get(kind, kind), ", ".join(map(_words, fields)), at, lines))
     listing = Listing(
         "changes",
@@ -80,16 +91,36 @@ def _fields(detail: str) -> dict[str, Any]:
     return fields if isinstance(fields, dict) else {}
 
 
-def _line(field: str, values: Any) -> str:
-    if isinstance(values, list) and len(values) == 2:
-        before, after = (_value(value) for value in values)
-        return f"{_words(field)}: {before} → {after}"
-    return f"{_words(field)}: {_value(values)}"
+def _lines(field: str, values: Any) -> list[str]:
+    """As ``frontier/comparing.py`` and ``visits.py`` have found it."""
+    if not (isinstance(values, list) and len(values) == 2):
+        return [f"{_words(field)}: {_value(values)}"]
+    before, after = values
+    if field == "links":
+        return [*_links("gone", before), *_links("new", after)]
+    if field == "content":
+        alike = after if isinstance(after, float) else 0.0
+        return [f"{_words(field)}: {100 * alike:.1f} % the same"]
+    return [f"{_words(field)}: {_value(before)} → {_value(after)}"]
+
+
+def _links(how: str, some: Any) -> list[str]:
+    """Links that have come or gone: how many, and the first of them."""
+    if not isinstance(some, dict) or not isinstance(some.get("count"), int) or not some["count"]:
+        return []
+    urls = some.get("urls")
+    named = [cut(str(url), URL_CHARS) for url in urls] if isinstance(urls, list) else []
+    more = ["…"] if some["count"] > len(named) else []
+    return [f"{plural(some['count'], f'{how} link')}: {', '.join(named + more)}"]
 
 
 def _words(field: str) -> str:
-    return cut(field.replace("_", " "), _VALUE_CHARS)
+    return "main text" if field == "content" else cut(field.replace("_", " "), _VALUE_CHARS)
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, list):
+        # Headings have a text.
+        texts = [one.get("text", one) if isinstance(one, dict) else one for one in value]
+        value = " · ".join(map(str, texts)) or None
     return "nothing" if value is None else cut(str(value), _VALUE_CHARS)

@@ -50,12 +50,34 @@ def test_what_has_changed_since_the_last_crawl_the_worst_first() -> None:
     assert (listing.total, listing.issues[0].number) == (3, 1)
 
 
+def test_links_headings_and_the_main_text_are_told_in_words() -> None:
+    crawl = second_round()
+    gone = {"count": 1, "urls": ["https://x/old"]}
+    come = {"count": 3, "urls": ["https://x/1", "https://x/2"]}
+    headings = [[{"level": 1, "text": "A"}, {"level": 2, "text": "B"}], []]
+    crawl.change("/a", "changed", links=[gone, come], content=[None, 0.934], headings=headings)
+    (listing,) = section(crawl.survey()).listings
+    assert listing.rows[0][2] == "links, main text, headings"
+    assert listing.rows[0][4] == [
+        "1 gone link: https://x/old",
+        "3 new links: https://x/1, https://x/2, …",
+        "main text: 93.4 % the same",
+        "headings: A · B → nothing",
+    ]
+
+
 def test_nothing_has_changed() -> None:
     (listing,) = section(second_round().survey()).listings
     assert (listing.rows, listing.empty) == ([], "Nothing has changed since the last crawl.")
 
 
-@pytest.mark.parametrize("detail", ["", "[]", "7", '{"title": 5}', '{"title": [1, 2, 3]}'])
+@pytest.mark.parametrize(
+    "detail",
+    [
+        *("", "[]", "7", '{"title": 5}', '{"title": [1, 2, 3]}', '{"content": ["", "x"]}'),
+        *('{"links": [1, {}]}', '{"links": [{"count": 1}, {"count": "", "urls": 7}]}'),
+    ],
+)
 def test_a_detail_of_any_form_is_borne(detail: str) -> None:
     crawl = second_round()
     crawl.change("/a", "strange word")
