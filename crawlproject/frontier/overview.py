@@ -146,12 +146,15 @@ def last_round(database: sqlite3.Connection) -> RoundFacts | None:
             "SELECT kind, count(*) FROM changes WHERE at >= ? GROUP BY kind", (last.began_at,)
         )
     )
+    # A redirect is told of when it is another one.
     (visited,) = database.execute(
         "SELECT count(*) FROM visits JOIN urls USING (id) "  # noqa: S608
-        f"WHERE visited_at >= ? AND target IS NULL AND {NO_SITEMAP}",
-        (last.began_at,),
+        "LEFT JOIN changes ON changes.id = urls.id AND at >= :began "
+        f"WHERE visited_at >= :began AND {NO_SITEMAP} "
+        "AND (target IS NULL OR kind IS NOT NULL) AND coalesce(kind, '') NOT IN (:new, :unlinked)",
+        {"began": last.began_at, "new": Change.NEW, "unlinked": Change.UNLINKED},
     ).fetchone()
-    return RoundFacts(last.began_at, max(0, visited - changes.get(Change.NEW, 0)), changes)
+    return RoundFacts(last.began_at, visited, changes)
 
 
 def next_visit(database: sqlite3.Connection) -> float | None:

@@ -10,9 +10,12 @@ import pytest
 from crawlproject.frontier.base import UNLINKED, Candidate
 from crawlproject.frontier.entry import SITEMAP
 from crawlproject.frontier.hosts import HostLimits
+from crawlproject.frontier.notes import ROUND
+from crawlproject.frontier.overview import last_round
+from crawlproject.frontier.rounds import Round
 from crawlproject.frontier.visits import Recrawl
 from crawlproject.items import Content
-from crawlproject.records import PAGE
+from crawlproject.records import PAGE, to_text
 from crawlproject.recrawl.interval import DAY, Intervals
 from crawlproject.recrawl.visit import Visit
 from tests.frontier.engines import take
@@ -193,6 +196,27 @@ def test_a_longer_way_takes_the_place_of_one_that_has_gone(engine: Engine) -> No
     facts = frontier.read().facts("a/3")
     assert facts is not None
     assert (facts.depth, facts.referrer) == (2, "a/2")
+
+
+def test_what_a_round_has_found(engine: Engine) -> None:
+    frontier = engine(recrawl=RECRAWL)
+    frontier.admit([Candidate("a/1")])
+    visited(frontier, "a/1", "a/2", "a/3")
+    visited(frontier, "a/2")
+    visited(frontier, "a/3")
+    frontier.remember(ROUND, to_text(Round(2, 60.0, "all", is_open=True)._asdict()))
+    revisit(frontier, 60.0, everything=True)
+    links = {"a/1": ["a/2", "a/4"], "a/2": [], "a/3": []}
+    for _ in links:
+        lease = take(frontier, 60.0)
+        visited(frontier, lease.url, *links[lease.url], now=60, lease=lease)
+    visited(frontier, "a/4", now=60)
+    frontier.settle(60.0)
+    facts = last_round(frontier.read().database)
+    assert facts is not None
+    # What is out was visited, too, and is told of once.
+    assert (facts.visited, facts.unchanged) == (2, 1)
+    assert facts.changes == {"changed": 1, "new": 1, "unlinked": 1}
 
 
 def test_what_is_not_visited_any_more_is_what_it_was(engine: Engine) -> None:

@@ -99,7 +99,7 @@ async def test_never_ends_a_round_that_was_killed(site: SiteFactory, tmp_path: P
     crawled = await crawl_site(server.url(), settings, recrawl="never", concurrency="2")
     assert asked(server, since) == Counter()
     assert crawled.frontier.counts().open == 0
-    assert crawled.frontier.counts().done == PAGES
+    assert crawled.frontier.counts().pages == PAGES
 
 
 @deferred_f_from_coro_f
