@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.answers import from_text, to_text
-from crawlproject.frontier.base import SPENDING, Candidate, State, is_of_link
+from crawlproject.frontier.base import ROBOTS, SPENDING, Candidate, State, is_of_link
 from crawlproject.frontier.entries import AT_ONCE
 from crawlproject.frontier.entry import Wait, Way
 from crawlproject.frontier.redirects import loop_of
@@ -111,6 +111,8 @@ class Commits(Visits):
         links: list[int] = []
         if lease.is_unchanged:
             self._move(entry, State.DONE)
+            if self._budget is not None and not entry.has_place(State.DONE):
+                self._budget.give_back()
         elif lease.redirect is not None:
             self._leave_target(entry, lease)
             self._move(entry, State.DONE)
@@ -128,7 +130,10 @@ class Commits(Visits):
     def _commit_page(self, entry: Entry, lease: Lease) -> list[int]:
         """An answer that is no redirect: the links that it has."""
         before = lease.before
-        is_passing = lease.found_changed is not None and lease.found_changed[0] is Change.FAILED
+        change = None if lease.found_changed is None else lease.found_changed[0]
+        # What robots.txt says is meant.
+        is_denied = (lease.skip or "").partition(":")[0] == ROBOTS
+        is_passing = change is Change.FAILED and not is_denied
         if before is not None and is_passing:
             # What is behind it is still there, for all that is known.
             links = before.links
@@ -142,7 +147,8 @@ class Commits(Visits):
             self._keep_hints(entry, lease, links)
         if lease.skip is not None:
             self._skip(entry, lease.skip)
-            if self._budget is not None and entry.reason not in SPENDING:
+            is_spent = entry.reason in SPENDING and not entry.is_sitemap
+            if self._budget is not None and not is_spent:
                 self._budget.give_back()
         else:
             self._move(entry, State.FAILED if lease.failed else State.DONE)

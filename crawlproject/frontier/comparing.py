@@ -24,11 +24,14 @@ _TOLD = (
     *("content_type", "headings"),
 )
 # Unless these are the same, a change is no cosmetic one, however alike the texts are.
-_MEANT = ("title", "description", "canonical", "noindex", "headings")
+_MEANT = (
+    *("title", "description", "canonical", "noindex", "headings"),
+    *("structured_data", "open_graph"),
+)
 # … nor unless as many of the links are the same: a list is what it links to.
 _LINKS_ALIKE = 0.9
 # … and these, where no text can be compared.
-_ELSE = (*_MEANT, "word_count", "images", "media", "structured_data", "open_graph")
+_ELSE = (*_MEANT, "word_count", "images", "media")
 
 
 class Before(NamedTuple):

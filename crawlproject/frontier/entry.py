@@ -110,6 +110,10 @@ class Entry:
     def is_sitemap(self) -> bool:
         return self.url.endswith(SITEMAP)
 
+    def has_place(self, state: State | None) -> bool:
+        """Whether it counts in a budget of pages, when it is done, or has failed."""
+        return not self.is_sitemap and (self.target is None or state is State.FAILED)
+
     @property
     def is_open(self) -> bool:
         return self.state in OPEN

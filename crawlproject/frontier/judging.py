@@ -80,7 +80,7 @@ class Judging(Commits):
         for number in numbers:
             entry = self._store.by_id(number)
             self._store.drop_page(entry)
-            if self._budget is not None:
+            if self._budget is not None and not entry.is_sitemap:
                 self._budget.give_back()
             entry.attempts = entry.bounces = 0
             entry.verdict = None

@@ -143,7 +143,7 @@ class Revisits(Judging):
 
     def _call(self, entry: Entry) -> None:
         self._turn += 1
-        if self._budget is not None and _has_place(entry):
+        if self._budget is not None and entry.has_place(entry.state):
             self._budget.give_back()
         entry.again, entry.rank = entry.state, self._turn
         entry.start_over()
@@ -183,12 +183,7 @@ class Revisits(Judging):
         assert was is not None
         if self._budget is not None and self._budget.has(entry.id):
             self._budget.withdraw(entry.id)
-            if _has_place(entry):
+            if entry.has_place(was):
                 self._budget.take_place()
         entry.due, entry.again = None, None
         self._move(entry, was)
-
-
-def _has_place(entry: Entry) -> bool:
-    """Whether a URL that is done or has failed counts in a budget of pages."""
-    return entry.target is None and not entry.is_sitemap

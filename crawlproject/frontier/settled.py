@@ -28,7 +28,8 @@ class Settled(Revisits):
 
     def _settle(self, now: float) -> int:
         """Find the ways to all URLs anew, if links have gone: how many are out now."""
-        if not self._is_unsettled:
+        if not self._is_unsettled or self._waiting:
+            # What an answer that waits links to is not known yet.
             return 0
         graph, known, is_unlinked = self._whole()
         ways = shortest_ways(graph, self._store.edges(), self._depth_limit)
@@ -102,7 +103,7 @@ class Settled(Revisits):
             self._take_back(entry)
         elif entry.state in (State.DONE, State.FAILED):
             self._levels.give_back(entry)
-            if self._budget is not None and entry.target is None:
+            if self._budget is not None and entry.has_place(entry.state):
                 self._budget.give_back()
         self._store.drop_page(entry)
         self._store.unredirect(entry)

@@ -8,6 +8,7 @@ from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_ENDED
 from crawlproject.recrawl.headers import visit_of
 from crawlproject.recrawl.visit import Visit
+from crawlproject.render import RENDERED
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -28,7 +29,10 @@ def note_visit(lease: Lease, response: Response | None) -> bool:
         return True
     lease.is_gone = response.status in _GONE
     visit = visit_of(response.headers, response.meta.get(FETCH_ENDED) or now())
-    if response.status == _UNCHANGED and lease.is_again:
+    if RENDERED in response.flags:
+        # What it says of itself it says of the page before its scripts.
+        visit = visit._replace(etag=None, last_modified=None, modified_at=None)
+    if response.status == _UNCHANGED and (lease.etag or lease.last_modified):
         # It need not say again what it has said before.
         visit = visit._replace(
             etag=visit.etag or lease.etag,
