@@ -9,7 +9,7 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from crawlproject.monitoring.streams import visible
+from crawlproject.monitoring.streams import harmless
 from crawlproject.report.diff.words import (
     LISTS,
     answer_words,
@@ -66,14 +66,14 @@ def safe(value: object) -> str:
     """A text of strangers, so that it is nothing but a text."""
     text = value if isinstance(value, str) else str(value)
     cut = f"{text[:_LONGEST]}…" if len(text) > _LONGEST else text
-    return escape(visible(cut))
+    return escape(harmless(cut))
 
 
 def link(url: object) -> str:
     text = str(url)
     if not text.lower().startswith(_LINKS):
         return f"<bdi>{safe(text)}</bdi>"
-    return f'<a href="{escape(visible(text))}"><bdi>{safe(text)}</bdi></a>'
+    return f'<a href="{escape(harmless(text))}"><bdi>{safe(text)}</bdi></a>'
 
 
 def _title(title: object) -> str:
