@@ -15,6 +15,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.commands import diff
 from crawlproject.exports import spill
+from crawlproject.frontier.notes import ROUND, STARTED_AT
 from crawlproject.items import Content
 from crawlproject.pages.signature import signature_of
 from crawlproject.pipelines.duplicates import MAKING, Making
@@ -38,6 +39,9 @@ def body(name: str, words: list[str] = WORDS) -> dict[str, Any]:
     """What is told of a page by its body."""
     signature = signature_of(" ".join(words), **Making()._asdict())
     return {"content_hash": name, "content": Content(name.encode(), signature)}
+
+
+ALL = "1 added (1 dead), 1 removed, 4 changed (1 broke, 1 mended), 1 moved (1 lost); 0 the same"
 
 
 def fill(crawl: Crawl) -> None:
@@ -80,10 +84,10 @@ def test_what_matters_most_comes_first(capfd: CapFd, two: tuple[Path, Path]) -> 
     told = ask(capfd, "diff", *two)
     assert (told.status, told.err) == (1, "")
     assert told.out.splitlines() == [
-        "1 added, 1 removed, 4 changed (1 broke, 1 mended), 1 moved; 0 the same.",
+        f"{ALL}.",
         "",
-        f"  before  {two[0]}  6 pages",
-        f"  after   {two[1]}   6 pages",
+        f"  before  {two[0]}  6 pages, last fetched 2026-11-16T02:23:31Z",
+        f"  after   {two[1]}   6 pages, last fetched 2026-11-16T02:23:31Z",
         "",
         "Broke",
         f"  unexpected status 500  {SITE}/c",
@@ -140,10 +144,11 @@ def test_long_lists_are_cut_and_say_so(capfd: CapFd, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "status", "headline"),
     [
-        (["--only", "mended"], 1, "1 mended; 0 the same."),
-        (["--only", "added,removed"], 1, "1 added, 1 removed; 0 the same."),
+        (["--only", "mended"], 1, "1 mended; 0 the same; 6 of other kinds left aside."),
+        (["--only", "added,removed"], 1, "1 added (1 dead), 1 removed, 1 lost; 0 the same; 4 of"),
+        (["--only", "broke,dead,removed"], 1, "1 dead, 1 removed, 1 broke, 1 lost; 0 the same;"),
         (["--ignore", "title,content", "--ignore=links"], 1, "2 changed (1 broke, 1 mended)"),
-        (["--ignore", "status,error", "--only", "broke"], 0, "No differences; 2 the same."),
+        (["--ignore", "status,error", "--only", "broke"], 0, "No differences of these kinds in"),
         (["--only", "changed", "--ignore", "title,links,cosmetic,status,error"], 0, "No diff"),
     ],
 )
@@ -162,7 +167,10 @@ def test_programs_get_json_and_spreadsheets_csv(capfd: CapFd, two: tuple[Path, P
     assert document["changed"][1]["fields"]["content"]["cosmetic"] is True
     told = ask(capfd, "diff", *two, "--csv", "--only", "removed")
     rows = list(csv.reader(io.StringIO(told.out, newline="")))
-    assert rows[1:] == [[f"{SITE}/gone", "removed", "status_code", "200", ""]]
+    assert rows[1:] == [
+        [f"{SITE}/old", "moved", "lost", "url", f"{SITE}/old", f"{SITE}/new"],
+        [f"{SITE}/gone", "removed", "", "status_code", "200", ""],
+    ]
 
 
 def test_files_are_written_by_their_extension(
@@ -172,9 +180,9 @@ def test_files_are_written_by_their_extension(
     (tmp_path / "d.json").write_text("yesterday")
     told = ask(capfd, "diff", *two, *(word for name in names for word in ("-o", tmp_path / name)))
     assert (told.status, told.out) == (1, "")
-    assert told.err == "1 added, 1 removed, 4 changed (1 broke, 1 mended), 1 moved; 0 the same.\n"
+    assert told.err == f"{ALL}.\n"
     assert json.loads((tmp_path / "d.json").read_text())["counts"]["moved"] == 1
-    assert (tmp_path / "sub/d.CSV").read_text().startswith("url,kind,field,before,after\n")
+    assert (tmp_path / "sub/d.CSV").read_text().startswith("url,kind,verdict,field,before,after\n")
     assert (tmp_path / "d.html").read_text().startswith("<!doctype html>")
     assert not list(tmp_path.rglob(".*"))
 
@@ -189,6 +197,25 @@ def test_a_crawl_that_is_not_over_is_compared_and_said_to_be_so(
     crawl.close()
     assert told.status == 0
     assert f"{tmp_path / 'job'}: 2 URLs are not yet fetched." in told.out
+
+
+def test_rounds_of_one_crawl_are_told_apart_by_when_they_were(capfd: CapFd, tmp_path: Path) -> None:
+    folders = tmp_path / "first", tmp_path / "second"
+    for folder, round_ in zip(folders, (None, {"number": 2, "began_at": 1794990000}), strict=True):
+        crawl = Crawl(folder)
+        crawl.frontier.remember(STARTED_AT, "2026-11-16T02:20:00+00:00")
+        if round_:
+            crawl.frontier.remember(ROUND, json.dumps({**round_, "mode": "all", "is_open": False}))
+        # It was not changed since, so its page is the old one.
+        crawl.fetch("/")
+        crawl.close()
+    told = ask(capfd, "diff", *folders, "--json")
+    sides = [json.loads(told.out)[side] for side in ("before", "after")]
+    assert {side["started_at"] for side in sides} == {"2026-11-16T02:20:00Z"}
+    assert [side["last_fetched_at"] for side in sides] == [
+        "2026-11-16T02:23:31Z",
+        "2026-11-18T08:20:00Z",
+    ]
 
 
 def test_a_shared_crawl_is_compared_with_a_directory(
@@ -325,7 +352,7 @@ def test_a_reader_who_has_seen_enough_ends_it_with_the_status_that_it_has(tmp_pa
     )
     assert process.stdout is not None
     assert process.stderr is not None
-    assert process.stdout.readline() == b"url,kind,field,before,after\r\n"
+    assert process.stdout.readline() == b"url,kind,verdict,field,before,after\r\n"
     process.stdout.close()
     assert process.stderr.read() == b""
     process.stderr.close()

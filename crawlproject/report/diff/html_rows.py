@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawlproject.monitoring.streams import harmless
+from crawlproject.report.diff.fields import BROKE
 from crawlproject.report.diff.words import (
     LISTS,
     answer_words,
@@ -38,7 +39,8 @@ def changed_row(one: Changed) -> str:
         f"<div><dt>{label(field)}</dt><dd>{_change(field, change)}</dd></div>\n"
         for field, change in one.changes.items()
     )
-    return f'<li>{link(one.url)}\n<dl class="changes">\n{changes}</dl></li>\n'
+    found = _referrer(one.referrer) if one.verdict == BROKE else ""
+    return f'<li>{link(one.url)}{found}\n<dl class="changes">\n{changes}</dl></li>\n'
 
 
 def moved_row(one: Moved) -> str:
@@ -53,9 +55,7 @@ def moved_row(one: Moved) -> str:
 def alone_row(one: Alone) -> str:
     tone = " gone" if one.page["error"] else ""
     answer = safe(answer_words(one.page)) or "?"
-    referrer = one.page["referrer"]
-    # Where a page that is broken is linked from is what is to be mended.
-    found = f'<span class="title">linked from {link(referrer)}</span>' if tone and referrer else ""
+    found = _referrer(one.page["referrer"]) if tone else ""
     return (
         f'<li><span class="badge{tone}">{answer}</span> {link(one.url)}'
         f"{_title(one.page['title'])}{found}</li>\n"
@@ -74,6 +74,11 @@ def link(url: object) -> str:
     if not text.lower().startswith(_LINKS):
         return f"<bdi>{safe(text)}</bdi>"
     return f'<a href="{escape(harmless(text))}"><bdi>{safe(text)}</bdi></a>'
+
+
+def _referrer(url: object) -> str:
+    """Where a page that is broken is linked from: that is what is to be mended."""
+    return f'<span class="title">linked from {link(url)}</span>' if url else ""
 
 
 def _title(title: object) -> str:
