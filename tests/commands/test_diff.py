@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,7 @@ from crawlproject.pages.signature import signature_of
 from crawlproject.pipelines.duplicates import MAKING, Making
 from crawlproject.report.diff import findings
 from tests.commands.inquiring import SITE, Crawl, SharedCrawl, ask, url
-from tests.crawling import command_environment, crawl_site
+from tests.crawling import PROJECT, command_environment, crawl_site
 
 if TYPE_CHECKING:
     import sqlite3
@@ -41,6 +42,8 @@ def body(name: str, words: list[str] = WORDS) -> dict[str, Any]:
     return {"content_hash": name, "content": Content(name.encode(), signature)}
 
 
+LONG = {"content_hash": "long", "bytes": 5000}
+BROKEN = {"url": url("/gone"), "status_code": 404, "error": "unexpected status 404"}
 ALL = "1 added (1 dead), 1 removed, 4 changed (1 broke, 1 mended), 1 moved (1 lost); 0 the same"
 
 
@@ -158,6 +161,30 @@ def test_what_is_not_asked_for_does_not_count(
     told = ask(capfd, "diff", *two, *options)
     assert (told.status, told.err) == (status, "")
     assert headline in told.out.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("after", "status", "told"),
+    [
+        ([{"url": url("/a"), "title": "New"}, {"url": url("/b")}], 0, "No differences of these"),
+        ([BROKEN | {"redirected_from": [url("/a")]}], 1, f"404  {SITE}/a  →  {SITE}/gone"),
+        ([{"url": url("/a-new"), **LONG}], 1, f"{SITE}/a  →  {SITE}/a-new  no redirect"),
+        ([{"url": url("/a"), **LONG}, BROKEN], 1, f"404  {SITE}/gone"),
+        ([], 1, f"200  {SITE}/a"),
+    ],
+)
+def test_the_recipe_for_a_deployment_finds_what_visitors_would(
+    capfd: CapFd, tmp_path: Path, after: list[dict[str, Any]], status: int, told: str
+) -> None:
+    text = (PROJECT / "docs/usage.md").read_text()
+    (only,) = set(re.findall(r"diff before\.json \w+\.json (--only [\w,]+)", text))
+    files = (
+        sitemap(tmp_path / "before.json", {"url": url("/a"), "status_code": 200, **LONG}),
+        sitemap(tmp_path / "after.json", *after),
+    )
+    answer = ask(capfd, "diff", *files, *only.split())
+    assert (answer.status, answer.err) == (status, "")
+    assert told in answer.out
 
 
 def test_programs_get_json_and_spreadsheets_csv(capfd: CapFd, two: tuple[Path, Path]) -> None:
