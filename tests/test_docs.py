@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shutil
+import subprocess
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ import pytest
 
 from crawlproject import settings
 from crawlproject.items import Page
+from crawlproject.monitoring.tally import BROKEN, outcome_of
 from crawlproject.spiders.arguments import ARGUMENTS
 from tests.crawling import PROJECT, scrapy
 
@@ -177,3 +180,37 @@ def test_links_between_documents_lead_somewhere(document: str) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text()):
         if "://" not in target:
             assert (path.parent / target).exists(), target
+
+
+ANSWERS = [
+    (200, None),
+    (404, "unexpected status 404"),
+    (500, "unexpected status 500"),
+    (401, "unexpected status 401"),
+    (403, "unexpected status 403"),
+    (429, "unexpected status 429"),
+    (4010, "unexpected status 4010"),
+    (403, "too large"),
+    (None, "robots"),
+    (None, "robots: unreachable"),
+    (None, "timeout"),
+    (None, "unreadable: not HTTP"),
+]
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
+@pytest.mark.parametrize(("status", "error"), ANSWERS)
+def test_the_recipes_for_broken_links_find_what_the_summary_calls_broken(
+    status: int | None, error: str | None, tmp_path: Path
+) -> None:
+    text = (DOCS / "usage.md").read_text()
+    (shown,) = re.findall(r"^jq '(\.pages.*)' s\.json$", text, re.MULTILINE)
+    (checked,) = re.findall(r"^jq -e '(.*)' s\.json$", text, re.MULTILINE)
+    page = {"url": "https://site.example/", "status_code": status, "error": error}
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps({"pages": [page]}))
+    is_broken = outcome_of(status, error) == BROKEN
+    ended = subprocess.run(["jq", "-e", checked, path], capture_output=True, check=False)
+    assert ended.returncode == is_broken
+    ended = subprocess.run(["jq", "-c", shown, path], capture_output=True, check=True)
+    assert bool(ended.stdout) is is_broken

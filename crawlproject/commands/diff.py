@@ -132,7 +132,7 @@ class Command(ScrapyCommand):
             if opts.json or opts.csv:
                 (write_json if opts.json else write_csv)(comparison, sys.stdout.buffer)
             elif files:
-                print(headline(comparison.findings), file=sys.stderr)
+                print(headline(comparison), file=sys.stderr)
             else:
                 draw(comparison)
 

@@ -6,7 +6,7 @@ page, and is neither, comes last.
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from crawlproject.commands.sheet import Sheet
@@ -36,18 +36,20 @@ _LONGEST = 80
 def draw(comparison: Comparison) -> None:
     findings = comparison.findings
     sheet = Sheet()
-    sheet.say(headline(findings), *notes(comparison))
+    sheet.say(headline(comparison), *notes(comparison))
     sides = (("before", comparison.before), ("after", comparison.after))
     sheet.table("", "lll", (), [(name, side.name, side_words(side)) for name, side in sides])
     for title, how in (("Broke", BROKE), ("Mended", MENDED)):
         _list(sheet, title, map(_verdict_row, findings.changed(how)), findings.count(how))
-    _list(sheet, "Moved", map(_moved_row, findings.moved()), findings.count(MOVED))
+    # Those that are lost first.
+    pairs = chain(findings.moved(redirects=False), findings.moved(redirects=True))
+    _list(sheet, "Moved", map(_moved_row, pairs), findings.told(MOVED))
     sheet.table("Changed, by field", "lr", (), _fields(findings))
     for title, kind in (("Added", ADDED), ("Removed", REMOVED)):
         # Those that are broken first.
         rows = [*islice(findings.alone(kind, is_fine=False), _SHOWN)]
         rows += islice(findings.alone(kind, is_fine=True), _SHOWN - len(rows))
-        _list(sheet, title, map(_alone_row, rows), findings.count(kind))
+        _list(sheet, title, map(_alone_row, rows), findings.told(kind))
     for changed in islice(findings.changed(None), _SHOWN):
         sheet.pairs(changed.url, map(_field_row, changed.changes.items()))
     if (more := findings.otherwise_changed - _SHOWN) > 0:
@@ -66,9 +68,11 @@ def _fields(findings: Findings) -> list[tuple[str, str]]:
     return [(label(name), f"{number:,}") for name, number in counts]
 
 
-def _verdict_row(one: Changed) -> tuple[str, str]:
+def _verdict_row(one: Changed) -> tuple[str, str, str]:
     error = one.changes["error"]
-    return error["after"] or f"was: {error['before']}", one.url
+    target = one.changes.get("redirects_to", {}).get("after")
+    leads = f"→  {target}" if target else ""
+    return error["after"] or f"was: {error['before']}", one.url, leads
 
 
 def _moved_row(one: Moved) -> tuple[str, ...]:

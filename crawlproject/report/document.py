@@ -9,7 +9,7 @@ from __future__ import annotations
 from html import escape
 from typing import IO, TYPE_CHECKING, Any
 
-from crawlproject.monitoring.streams import visible
+from crawlproject.monitoring.streams import harmless
 from crawlproject.records import encodable
 from crawlproject.report import (
     assets,
@@ -112,7 +112,7 @@ def _frame(seeds: list[str]) -> tuple[bytes, bytes]:
     """What stands before the data, and behind it."""
     style, script = assets.style(), assets.script()
     policy = assets.policy(scripts=(script, assets.library()), styles=(style,))
-    subject = cut(visible(encodable(seeds[0])), _TITLE_CHARS) if seeds else "a crawl"
+    subject = cut(harmless(encodable(seeds[0])), _TITLE_CHARS) if seeds else "a crawl"
     before, after = assets.template().split("{{data}}")
     for name, value in (
         ("policy", policy),

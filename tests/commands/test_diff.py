@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,12 +16,13 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.commands import diff
 from crawlproject.exports import spill
+from crawlproject.frontier.notes import ROUND, STARTED_AT
 from crawlproject.items import Content
 from crawlproject.pages.signature import signature_of
 from crawlproject.pipelines.duplicates import MAKING, Making
 from crawlproject.report.diff import findings
 from tests.commands.inquiring import SITE, Crawl, SharedCrawl, ask, url
-from tests.crawling import command_environment, crawl_site
+from tests.crawling import PROJECT, command_environment, crawl_site
 
 if TYPE_CHECKING:
     import sqlite3
@@ -38,6 +40,11 @@ def body(name: str, words: list[str] = WORDS) -> dict[str, Any]:
     """What is told of a page by its body."""
     signature = signature_of(" ".join(words), **Making()._asdict())
     return {"content_hash": name, "content": Content(name.encode(), signature)}
+
+
+LONG = {"content_hash": "long", "bytes": 5000}
+BROKEN = {"url": url("/gone"), "status_code": 404, "error": "unexpected status 404"}
+ALL = "1 added (1 dead), 1 removed, 4 changed (1 broke, 1 mended), 1 moved (1 lost); 0 the same"
 
 
 def fill(crawl: Crawl) -> None:
@@ -80,10 +87,10 @@ def test_what_matters_most_comes_first(capfd: CapFd, two: tuple[Path, Path]) -> 
     told = ask(capfd, "diff", *two)
     assert (told.status, told.err) == (1, "")
     assert told.out.splitlines() == [
-        "1 added, 1 removed, 4 changed (1 broke, 1 mended), 1 moved; 0 the same.",
+        f"{ALL}.",
         "",
-        f"  before  {two[0]}  6 pages",
-        f"  after   {two[1]}   6 pages",
+        f"  before  {two[0]}  6 pages, last fetched 2026-11-16T02:23:31Z",
+        f"  after   {two[1]}   6 pages, last fetched 2026-11-16T02:23:31Z",
         "",
         "Broke",
         f"  unexpected status 500  {SITE}/c",
@@ -140,10 +147,11 @@ def test_long_lists_are_cut_and_say_so(capfd: CapFd, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "status", "headline"),
     [
-        (["--only", "mended"], 1, "1 mended; 0 the same."),
-        (["--only", "added,removed"], 1, "1 added, 1 removed; 0 the same."),
+        (["--only", "mended"], 1, "1 mended; 0 the same; 6 of other kinds left aside."),
+        (["--only", "added,removed"], 1, "1 added (1 dead), 1 removed, 1 lost; 0 the same; 4 of"),
+        (["--only", "broke,dead,removed"], 1, "1 dead, 1 removed, 1 broke, 1 lost; 0 the same;"),
         (["--ignore", "title,content", "--ignore=links"], 1, "2 changed (1 broke, 1 mended)"),
-        (["--ignore", "status,error", "--only", "broke"], 0, "No differences; 2 the same."),
+        (["--ignore", "status,error", "--only", "broke"], 0, "No differences of these kinds in"),
         (["--only", "changed", "--ignore", "title,links,cosmetic,status,error"], 0, "No diff"),
     ],
 )
@@ -155,6 +163,30 @@ def test_what_is_not_asked_for_does_not_count(
     assert headline in told.out.splitlines()[0]
 
 
+@pytest.mark.parametrize(
+    ("after", "status", "told"),
+    [
+        ([{"url": url("/a"), "title": "New"}, {"url": url("/b")}], 0, "No differences of these"),
+        ([BROKEN | {"redirected_from": [url("/a")]}], 1, f"404  {SITE}/a  →  {SITE}/gone"),
+        ([{"url": url("/a-new"), **LONG}], 1, f"{SITE}/a  →  {SITE}/a-new  no redirect"),
+        ([{"url": url("/a"), **LONG}, BROKEN], 1, f"404  {SITE}/gone"),
+        ([], 1, f"200  {SITE}/a"),
+    ],
+)
+def test_the_recipe_for_a_deployment_finds_what_visitors_would(
+    capfd: CapFd, tmp_path: Path, after: list[dict[str, Any]], status: int, told: str
+) -> None:
+    text = (PROJECT / "docs/usage.md").read_text()
+    (only,) = set(re.findall(r"diff before\.json \w+\.json (--only [\w,]+)", text))
+    files = (
+        sitemap(tmp_path / "before.json", {"url": url("/a"), "status_code": 200, **LONG}),
+        sitemap(tmp_path / "after.json", *after),
+    )
+    answer = ask(capfd, "diff", *files, *only.split())
+    assert (answer.status, answer.err) == (status, "")
+    assert told in answer.out
+
+
 def test_programs_get_json_and_spreadsheets_csv(capfd: CapFd, two: tuple[Path, Path]) -> None:
     told = ask(capfd, "diff", *two, "--json")
     document = json.loads(told.out)
@@ -162,7 +194,10 @@ def test_programs_get_json_and_spreadsheets_csv(capfd: CapFd, two: tuple[Path, P
     assert document["changed"][1]["fields"]["content"]["cosmetic"] is True
     told = ask(capfd, "diff", *two, "--csv", "--only", "removed")
     rows = list(csv.reader(io.StringIO(told.out, newline="")))
-    assert rows[1:] == [[f"{SITE}/gone", "removed", "status_code", "200", ""]]
+    assert rows[1:] == [
+        [f"{SITE}/old", "moved", "lost", "url", f"{SITE}/old", f"{SITE}/new"],
+        [f"{SITE}/gone", "removed", "", "status_code", "200", ""],
+    ]
 
 
 def test_files_are_written_by_their_extension(
@@ -172,9 +207,9 @@ def test_files_are_written_by_their_extension(
     (tmp_path / "d.json").write_text("yesterday")
     told = ask(capfd, "diff", *two, *(word for name in names for word in ("-o", tmp_path / name)))
     assert (told.status, told.out) == (1, "")
-    assert told.err == "1 added, 1 removed, 4 changed (1 broke, 1 mended), 1 moved; 0 the same.\n"
+    assert told.err == f"{ALL}.\n"
     assert json.loads((tmp_path / "d.json").read_text())["counts"]["moved"] == 1
-    assert (tmp_path / "sub/d.CSV").read_text().startswith("url,kind,field,before,after\n")
+    assert (tmp_path / "sub/d.CSV").read_text().startswith("url,kind,verdict,field,before,after\n")
     assert (tmp_path / "d.html").read_text().startswith("<!doctype html>")
     assert not list(tmp_path.rglob(".*"))
 
@@ -189,6 +224,25 @@ def test_a_crawl_that_is_not_over_is_compared_and_said_to_be_so(
     crawl.close()
     assert told.status == 0
     assert f"{tmp_path / 'job'}: 2 URLs are not yet fetched." in told.out
+
+
+def test_rounds_of_one_crawl_are_told_apart_by_when_they_were(capfd: CapFd, tmp_path: Path) -> None:
+    folders = tmp_path / "first", tmp_path / "second"
+    for folder, round_ in zip(folders, (None, {"number": 2, "began_at": 1794990000}), strict=True):
+        crawl = Crawl(folder)
+        crawl.frontier.remember(STARTED_AT, "2026-11-16T02:20:00+00:00")
+        if round_:
+            crawl.frontier.remember(ROUND, json.dumps({**round_, "mode": "all", "is_open": False}))
+        # It was not changed since, so its page is the old one.
+        crawl.fetch("/")
+        crawl.close()
+    told = ask(capfd, "diff", *folders, "--json")
+    sides = [json.loads(told.out)[side] for side in ("before", "after")]
+    assert {side["started_at"] for side in sides} == {"2026-11-16T02:20:00Z"}
+    assert [side["last_fetched_at"] for side in sides] == [
+        "2026-11-16T02:23:31Z",
+        "2026-11-18T08:20:00Z",
+    ]
 
 
 def test_a_shared_crawl_is_compared_with_a_directory(
@@ -325,7 +379,7 @@ def test_a_reader_who_has_seen_enough_ends_it_with_the_status_that_it_has(tmp_pa
     )
     assert process.stdout is not None
     assert process.stderr is not None
-    assert process.stdout.readline() == b"url,kind,field,before,after\r\n"
+    assert process.stdout.readline() == b"url,kind,verdict,field,before,after\r\n"
     process.stdout.close()
     assert process.stderr.read() == b""
     process.stderr.close()

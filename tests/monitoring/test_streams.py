@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from crawlproject.monitoring.streams import is_terminal, visible, writes_to_stdout
+from crawlproject.monitoring.streams import harmless, is_terminal, visible, writes_to_stdout
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,40 @@ from crawlproject.monitoring.streams import is_terminal, visible, writes_to_stdo
 )
 def test_what_could_act_on_a_terminal_is_made_visible(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+# Persian with a non-joiner, Hindi with a joiner, a family, and spaces of other widths.
+MEANT = [
+    "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+    "\u0915\u094d\u200d\u0937",
+    "\U0001f469\u200d\U0001f467",
+    "5\u202f000\u00a0km",
+    "\u6771\u3000\u4eac",
+]
+
+
+@pytest.mark.parametrize("text", MEANT)
+def test_letters_stay_joined_and_spaces_as_wide_as_they_are(text: str) -> None:
+    assert visible(text) == text
+    assert harmless(text) == text
+    # Beside what is replaced, too.
+    assert visible(f"{text}\x1b") == harmless(f"{text}\x1b") == f"{text}\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<b>a & b</b>", "<b>a & b</b>"),
+        ("a\x00b\x1b[31m\x7f\x9b\r\n\t", "a\ufffdb\ufffd[31m" + "\ufffd" * 5),
+        ("\u202a\u202b\u202c\u202d\u202e", "\ufffd" * 5),
+        ("\u2066\u2067\u2068\u2069", "\ufffd" * 4),
+        ("\ud800\udfff", "\ufffd\ufffd"),
+        # A page shows them, or shows nothing, as their site means it.
+        ("soft\u00adly \u200e\u200f\u061c \u200b \ufeff", None),
+    ],
+)
+def test_a_page_is_given_all_but_what_could_act_on_it(text: str, shown: str | None) -> None:
+    assert harmless(text) == (text if shown is None else shown)
 
 
 def test_the_mark_is_ascii_where_nothing_else_is_possible() -> None:

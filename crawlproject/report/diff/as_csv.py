@@ -1,9 +1,10 @@
 """The differences as a table for spreadsheets: a row for each URL and field.
 
-Columns: ``url``, ``kind`` (added, removed, changed, moved), ``field``, ``before``, ``after``. Of a
-page that was added or removed the field is the status code, with the error in its place where there
-is none; of one that has moved, the URL. Of ``links``, ``redirected_from`` and ``headings``, before
-and after are those that only one side has, with a space between.
+Columns: ``url``, ``kind`` (added, removed, changed, moved), ``verdict`` (of a changed page broke or
+mended, of an added one dead, of a moved one lost, or nothing), ``field``, ``before``, ``after``. Of
+a page that was added or removed the field is the status code, with the error in its place where
+there is none; of one that has moved, the URL. Of ``links``, ``redirected_from`` and ``headings``,
+before and after are those that only one side has, with a space between.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from crawlproject.report.diff.comparison import Comparison
     from crawlproject.report.diff.findings import Findings
 
-COLUMNS = ("url", "kind", "field", "before", "after")
+COLUMNS = ("url", "kind", "verdict", "field", "before", "after")
 
 
 def write_csv(comparison: Comparison, file: IO[bytes]) -> None:
@@ -42,13 +43,13 @@ def write_csv(comparison: Comparison, file: IO[bytes]) -> None:
 def _rows(findings: Findings) -> Iterator[tuple[Any, ...]]:
     for changed in findings.changed():
         for field, change in changed.changes.items():
-            yield changed.url, CHANGED, field, *_cells(field, change)
+            yield changed.url, CHANGED, changed.verdict, field, *_cells(field, change)
     for moved in findings.moved():
-        yield moved.url, MOVED, "url", moved.url, moved.to
+        yield moved.url, MOVED, moved.verdict, "url", moved.url, moved.to
     for one in findings.alone(ADDED):
-        yield one.url, ADDED, "status_code", "", answer_words(one.page)
+        yield one.url, ADDED, one.verdict, "status_code", "", answer_words(one.page)
     for one in findings.alone(REMOVED):
-        yield one.url, REMOVED, "status_code", answer_words(one.page), ""
+        yield one.url, REMOVED, one.verdict, "status_code", answer_words(one.page), ""
 
 
 def _cells(field: str, change: Change) -> tuple[Any, Any]:

@@ -16,7 +16,9 @@ from crawlproject.report.diff.fields import (
     ADDED,
     BROKE,
     CHANGED,
+    DEAD,
     FIELDS,
+    LOST,
     MENDED,
     MOVED,
     REMOVED,
@@ -43,6 +45,8 @@ _KINDS = {
     ADDED: "",
     REMOVED: "",
 }
+# The figures, and the lists that they lead to.
+_PLACES = {BROKE: BROKE, DEAD: ADDED, LOST: MOVED, **{kind: kind for kind in _KINDS}}
 _HEAD = """<!doctype html>
 <html lang="en">
 <head>
@@ -82,16 +86,16 @@ def _document(comparison: Comparison) -> Iterator[str]:
     yield from _fields(findings)
     for kind in _KINDS:
         yield from _section(findings, kind)
-    yield f"<footer>{safe(headline(findings))}</footer>\n</body>\n</html>\n"
+    yield f"<footer>{safe(headline(comparison))}</footer>\n</body>\n</html>\n"
 
 
 def _figures(findings: Findings) -> Iterator[str]:
     """The numbers, which lead to the lists."""
     yield '<nav class="figures" aria-label="Kinds of differences">\n'
-    for kind in _KINDS:
+    for kind, list_ in _PLACES.items():
         number = findings.count(kind)
         figure = f"<strong>{number:,}</strong> {kind}"
-        place = "fields" if kind == CHANGED and not findings.otherwise_changed else kind
+        place = "fields" if kind == CHANGED and not findings.otherwise_changed else list_
         if number:
             yield f'<a class="{kind}" href="#{place}">{figure}</a>\n'
         elif kind in findings.only:
@@ -112,7 +116,7 @@ def _fields(findings: Findings) -> Iterator[str]:
 
 
 def _section(findings: Findings, kind: str) -> Iterator[str]:
-    number = findings.otherwise_changed if kind == CHANGED else findings.count(kind)
+    number = _number(findings, kind)
     if not number:
         return
     others = "besides those that broke or were mended" if number < findings.count(kind) else ""
@@ -127,11 +131,19 @@ def _section(findings: Findings, kind: str) -> Iterator[str]:
     yield "</details>\n"
 
 
+def _number(findings: Findings, kind: str) -> int:
+    if kind == CHANGED:
+        return findings.otherwise_changed
+    return findings.count(kind) if kind in (BROKE, MENDED) else findings.told(kind)
+
+
 def _rows(findings: Findings, kind: str) -> Iterator[str]:
     if kind in (BROKE, MENDED, CHANGED):
         return map(changed_row, findings.changed(None if kind == CHANGED else kind))
     if kind == MOVED:
-        return map(moved_row, findings.moved())
+        # Those that are lost first.
+        pairs = (findings.moved(redirects=redirects) for redirects in (False, True))
+        return map(moved_row, chain.from_iterable(pairs))
     # Those that are broken first.
     both = (findings.alone(kind, is_fine=is_fine) for is_fine in (False, True))
     return map(alone_row, chain.from_iterable(both))

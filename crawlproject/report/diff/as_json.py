@@ -1,17 +1,17 @@
 """The differences as one JSON document, an entry a line, for programs::
 
     {
-    "before": {"name": "crawls/monday", "pages": 63, "started_at": "…", "open": 0},
-    "after": {"name": "crawls/tuesday", "pages": 64, "started_at": "…", "open": 0},
+    "before": {"name": "crawls/monday", "pages": 63, "started_at": "…", …, "open": 0},
+    "after": {"name": "crawls/tuesday", "pages": 64, "started_at": "…", …, "open": 0},
     "ignored": [],
-    "counts": {"added": 1, "removed": 0, "changed": 1, "moved": 0, …, "same": 62},
+    "counts": {"added": 1, "removed": 0, "changed": 1, "moved": 0, …, "same": 62, "left_aside": 0},
     "fields": {"title": 1},
     "changed": [
-    {"url": "…", "verdict": null, "fields": {"title": {"before": "A", "after": "B"}}}
+    {"url": "…", "verdict": null, "referrer": "…", "fields": {"title": {"before": "A", …}}}
     ],
     "moved": [],
     "added": [
-    {"url": "…", "status_code": 200, "error": null, "title": "New", "depth": 1, "referrer": "…"}
+    {"url": "…", "verdict": null, "status_code": 200, "error": null, "title": "New", "depth": 1, …}
     ],
     "removed": []
     }
@@ -25,16 +25,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from crawlproject.records import json_encoder
-from crawlproject.report.diff.fields import (
-    ADDED,
-    BROKE,
-    CHANGED,
-    FIELDS,
-    KINDS,
-    MENDED,
-    MOVED,
-    REMOVED,
-)
+from crawlproject.report.diff.fields import ADDED, CHANGED, FIELDS, KINDS, MOVED, PARTS, REMOVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +45,7 @@ def write_json(comparison: Comparison, file: IO[bytes]) -> None:
         "before": _side(comparison.before),
         "after": _side(comparison.after),
         "ignored": sorted(comparison.ignored),
-        "counts": {**counts, "same": findings.same},
+        "counts": {**counts, "same": findings.same, "left_aside": findings.left_aside},
         "fields": {name: findings.fields[name] for name in FIELDS if findings.fields[name]},
     }
     file.write(b"{\n")
@@ -70,25 +61,23 @@ def write_json(comparison: Comparison, file: IO[bytes]) -> None:
 
 
 def _lists(findings: Findings) -> Iterator[tuple[str, Iterator[Record]]]:
-    if findings.only & {CHANGED, BROKE, MENDED}:
-        yield (
-            CHANGED,
-            (
-                {"url": one.url, "verdict": one.verdict, "fields": one.changes}
-                for one in findings.changed()
-            ),
-        )
-    if MOVED in findings.only:
-        yield (
-            MOVED,
-            (
-                {"url": one.url, "to": one.to, "redirects": one.redirects, **one.page}
-                for one in findings.moved()
-            ),
-        )
-    for kind in (ADDED, REMOVED):
-        if kind in findings.only:
-            yield kind, ({"url": one.url, **one.page} for one in findings.alone(kind))
+    for kind in (CHANGED, MOVED, ADDED, REMOVED):
+        if findings.only & {kind, *PARTS[kind]}:
+            yield kind, _entries(findings, kind)
+
+
+def _entries(findings: Findings, kind: str) -> Iterator[Record]:
+    if kind == CHANGED:
+        for changed in findings.changed():
+            how = {"verdict": changed.verdict, "referrer": changed.referrer}
+            yield {"url": changed.url, **how, "fields": changed.changes}
+    elif kind == MOVED:
+        for moved in findings.moved():
+            how = {"verdict": moved.verdict, "redirects": moved.redirects}
+            yield {"url": moved.url, "to": moved.to, **how, **moved.page}
+    else:
+        for one in findings.alone(kind):
+            yield {"url": one.url, "verdict": one.verdict, **one.page}
 
 
 def _side(side: Side) -> Record:
@@ -96,6 +85,7 @@ def _side(side: Side) -> Record:
         "name": side.name,
         "pages": side.pages,
         "started_at": side.started_at,
+        "last_fetched_at": side.last_fetched_at,
         "open": side.open,
     }
 

@@ -11,7 +11,7 @@ A change has ``before`` and ``after``, and of some fields more:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlproject.report.diff.facts import is_fine
 from crawlproject.report.diff.fields import BROKE, COSMETIC, FIELDS, MENDED
@@ -29,6 +29,15 @@ COSMETIC_SIMILARITY = 0.98
 _DIGITS = 3
 # What is known of a page with an error, too: of what it says, nothing is.
 _KNOWN = frozenset({"status_code", "error", "content_type", "redirected_from", "depth"})
+
+
+class End(NamedTuple):
+    """What comes of a URL that redirects on one side at least."""
+
+    # Where it leads; None: it is a page.
+    target: str | None
+    # Of the page there.
+    error: str | None
 
 
 class Comparing:
@@ -55,15 +64,23 @@ class Comparing:
                 changes[name] = change
         return changes
 
-    def redirects(self, before: str | None, after: str | None) -> Changes:
-        """Of a URL that redirects before, after, or both: None where it is a page."""
-        if before == after or "redirects_to" not in self._fields:
-            return {}
-        return {"redirects_to": {"before": before, "after": after}}
+    def redirects(self, before: End, after: End) -> Changes:
+        """Of a URL that redirects before, after, or both."""
+        values = {
+            "error": (before.error, after.error),
+            "redirects_to": (before.target, after.target),
+        }
+        return {
+            name: {"before": old, "after": new}
+            for name, (old, new) in values.items()
+            if old != new and name in self._fields
+        }
 
 
 def verdict(changes: Changes) -> str | None:
-    """Whether a page was fine before, and is not now, or the other way round."""
+    """Whether a page was fine before, and is not now, or the other way round. Of a URL that
+    redirects, it is the page where it leads that counts.
+    """
     error = changes.get("error", {"before": None, "after": None})
     if bool(error["before"]) == bool(error["after"]):
         return None

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadCrawlDirectory
 from crawlproject.exports.sitemap_json import seconds
 from crawlproject.frontier import overview
+from crawlproject.frontier.notes import ROUND
 from crawlproject.frontier.reading import Reader
+from crawlproject.frontier.rounds import round_in
 from crawlproject.frontier.seen import fingerprint
 from crawlproject.pages.signature import is_signature
 from crawlproject.pipelines.duplicates import DROP, MAKING, Making
@@ -33,6 +37,7 @@ class CrawlSide(Side):
         self._reduced = reduced
         self._settings = settings
         self.started_at = seconds(self._reader.started_at())
+        self.last_at = _round_of(self._reader)
         self.open = overview.count(database).open
         self.making = Making.from_note(self._reader.note(MAKING))
 
@@ -41,6 +46,7 @@ class CrawlSide(Side):
         marks = Marks.from_settings(self._reader, self._settings) if self._drops() else None
         amend = None if marks is None else marks.amend
         for _, record in self._reader.pages(with_links=self._reduced.with_links, amend=amend):
+            self.note_fetch(record.get("fetched_at"))
             try:
                 yield self._reduced(record)
             except BadFacts as error:
@@ -57,3 +63,13 @@ class CrawlSide(Side):
 
     def _drops(self) -> bool:
         return bool(self._settings["DUPLICATES_ACTION"] == DROP)
+
+
+def _round_of(reader: Reader) -> datetime | None:
+    """When the last round began; None: there was but the first. Pages that it found as they were
+    have the time of before.
+    """
+    last = round_in(reader.note(ROUND))
+    with suppress(ValueError, OverflowError, OSError):
+        return None if last.number == 1 else datetime.fromtimestamp(last.began_at, UTC)
+    return None

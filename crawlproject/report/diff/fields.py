@@ -37,7 +37,13 @@ COSMETIC = "cosmetic"
 ADDED, REMOVED, CHANGED, MOVED = "added", "removed", "changed", "moved"
 # Of the changed pages: those that were fine and are not, and the other way round.
 BROKE, MENDED = "broke", "mended"
-KINDS = (ADDED, REMOVED, CHANGED, MOVED, BROKE, MENDED)
+# Of those added: the broken ones, to which links are new. Of those moved: those without a redirect,
+# so that links to where they were are broken.
+DEAD, LOST = "dead", "lost"
+PARTS = {ADDED: (DEAD,), REMOVED: (), CHANGED: (BROKE, MENDED), MOVED: (LOST,)}
+KINDS = (*PARTS, BROKE, MENDED, DEAD, LOST)
+# Who asks for a kind asks for its parts. What is lost is gone from its URL, wherever it is now.
+_WITH = {**PARTS, REMOVED: (LOST,)}
 
 # As people say it, too.
 _MEANT = {
@@ -56,7 +62,7 @@ def ignored(words: Iterable[str]) -> frozenset[str]:
 def chosen(words: Iterable[str]) -> frozenset[str]:
     """The kinds that ``--only`` leaves; all, if it is not given. Raises BadArgument."""
     names = _names("--only", words, KINDS) or frozenset(KINDS)
-    return names | {BROKE, MENDED} if CHANGED in names else names
+    return names.union(*(_WITH.get(name, ()) for name in names))
 
 
 def _names(

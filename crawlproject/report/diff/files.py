@@ -42,6 +42,7 @@ class FileSide(Side):
                 try:
                     for record in self._lines(text) if self._is_lines else self._document(text):
                         yield self._reduced(record)
+                        self.note_fetch(record.get("fetched_at"))
                 except BadFacts as error:
                     raise self._bad(str(error), text.line) from None
                 except BadJson as error:

@@ -5,7 +5,7 @@
 | ``changed`` | every URL that has changed, and how |
 | ``alone`` | every page that only one side has (0: before, 1: after), and what became of it |
 | ``redirects`` | every URL that redirects to a page on one side, and not there on the other |
-| ``failed`` | every page with an error that both sides have: it may redirect, too, in a circle |
+| ``failed`` | every page with an error, on each side: it may redirect, too, in a circle |
 
 Of a page that only one side has, ``hash`` is that of its content, if it may be told by it;
 ``target`` where its URL redirects to on the other side; ``mate`` the page that it is there.
@@ -19,10 +19,22 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlproject.exports.spill import packed, scratch, unpacked
+from crawlproject.monitoring.tally import BROKEN, outcome_of
 from crawlproject.records import encodable
-from crawlproject.report.diff.comparing import verdict
+from crawlproject.report.diff.comparing import End, verdict
 from crawlproject.report.diff.facts import is_fine
-from crawlproject.report.diff.fields import ADDED, BROKE, CHANGED, KINDS, MENDED, MOVED, REMOVED
+from crawlproject.report.diff.fields import (
+    ADDED,
+    BROKE,
+    CHANGED,
+    DEAD,
+    KINDS,
+    LOST,
+    MENDED,
+    MOVED,
+    PARTS,
+    REMOVED,
+)
 from crawlproject.report.diff.moved import find_moved
 from crawlproject.report.diff.sides import no_room
 
@@ -35,23 +47,30 @@ if TYPE_CHECKING:
 BEFORE, AFTER = 0, 1
 
 _TABLES = (
-    "changed (url TEXT, verdict TEXT, changes BLOB)",
-    "alone (url TEXT, side INTEGER, is_fine INTEGER, page BLOB, hash TEXT, target TEXT, mate TEXT)",
+    "changed (url TEXT, verdict TEXT, change BLOB)",
+    "alone (url TEXT, side INTEGER, is_fine INTEGER, is_broken INTEGER, page BLOB, hash TEXT, "
+    "target TEXT, mate TEXT)",
     "redirects (url TEXT, side INTEGER, target TEXT)",
-    "failed (url TEXT)",
+    "failed (url TEXT, side INTEGER, page BLOB)",
 )
 # What is shown of a page that was added, removed or moved.
 _SHOWN = ("status_code", "error", "title", "depth", "referrer")
 # By a smaller body no page is told from others.
 _MIN_BYTES = 256
-# Pages of one side that redirect on the other, and redirects that lead elsewhere now.
+# Pages of one side that redirect on the other, and redirects that lead elsewhere now; with what is
+# wrong with the pages that there are in the end.
 _REDIRECTED = """
-SELECT url, CASE side WHEN 1 THEN target END, CASE side WHEN 0 THEN target END
-FROM alone WHERE mate IS NULL AND target IS NOT NULL
-UNION ALL
-SELECT old.url, old.target, new.target FROM redirects old JOIN redirects new USING (url)
-WHERE old.side = 0 AND new.side = 1 AND new.target <> old.target
-AND url NOT IN (SELECT url FROM alone) AND url NOT IN (SELECT url FROM failed)
+WITH redirected (url, before, after) AS (
+    SELECT url, CASE side WHEN 1 THEN target END, CASE side WHEN 0 THEN target END
+    FROM alone WHERE mate IS NULL AND target IS NOT NULL
+    UNION ALL
+    SELECT old.url, old.target, new.target FROM redirects old JOIN redirects new USING (url)
+    WHERE old.side = 0 AND new.side = 1 AND new.target <> old.target
+    AND url NOT IN (SELECT url FROM alone) AND url NOT IN (SELECT url FROM failed)
+)
+SELECT one.url, before, after, old.page, new.page FROM redirected one
+LEFT JOIN failed old ON old.side = 0 AND old.url = coalesce(before, one.url)
+LEFT JOIN failed new ON new.side = 1 AND new.url = coalesce(after, one.url)
 """
 
 
@@ -60,12 +79,16 @@ class Changed(NamedTuple):
     # broke, mended, or neither.
     verdict: str | None
     changes: Changes
+    # A page that links to it, or to what redirects there; None: it is not known.
+    referrer: Any
 
 
 class Alone(NamedTuple):
     """A page that was added or removed, and what is to be shown of it."""
 
     url: str
+    # dead, or not.
+    verdict: str | None
     page: Facts
 
 
@@ -76,6 +99,10 @@ class Moved(NamedTuple):
     redirects: bool
     # The new one.
     page: Facts
+
+    @property
+    def verdict(self) -> str | None:
+        return None if self.redirects else LOST
 
 
 class Findings:
@@ -101,19 +128,24 @@ class Findings:
 
     def add_both(self, before: Facts, after: Facts, changes: Changes) -> None:
         """What has changed on a page that both sides have; perhaps nothing."""
-        self._add(after["url"], changes)
-        if not (is_fine(before) and is_fine(after)):
-            self._insert("failed (url)", after["url"])
+        if changes:
+            self._add(after["url"], changes, after.get("referrer"))
+        else:
+            self.same += 1
+        for side, facts in ((BEFORE, before), (AFTER, after)):
+            self._note_failure(side, facts)
 
     def add_alone(self, side: int, facts: Facts) -> None:
         size = facts["bytes"]
         is_known = is_fine(facts) and (size is None or size >= _MIN_BYTES)
         self._insert(
-            "alone (url, side, is_fine, page, hash)",
+            "alone (url, side, is_fine, is_broken, page, hash)",
             *(facts["url"], side, is_fine(facts)),
+            outcome_of(facts["status_code"], facts["error"]) == BROKEN,
             packed({name: facts.get(name) for name in _SHOWN}),
             facts["content_hash"] if is_known else None,
         )
+        self._note_failure(side, facts)
 
     def add_redirects(self, side: int, urls: Iterable[str], target: str) -> None:
         """URLs that redirect to a page on one side only."""
@@ -124,24 +156,40 @@ class Findings:
         """All is there: find out what became of pages that only one side has."""
         with _room():
             find_moved(self._database)
-            for url, before, after in self._database.execute(_REDIRECTED):
-                self._add(url, comparing.redirects(before, after))
+            self._database.execute("CREATE INDEX failed_by_url ON failed (url, side)")
+            for url, before, after, *failures in self._database.execute(_REDIRECTED):
+                old, new = (unpacked(page) if page else {} for page in failures)
+                ends = End(before, old.get("error")), End(after, new.get("error"))
+                # Where redirects are ignored, it is neither the same nor changed.
+                if changes := comparing.redirects(*ends):
+                    self._add(url, changes, new.get("referrer"))
             self._database.execute("CREATE INDEX changed_by_url ON changed (url)")
-            rows = self._database.execute(
-                "SELECT side, mate IS NOT NULL, count(*) FROM alone "
-                "WHERE mate IS NOT NULL OR target IS NULL GROUP BY 1, 2"
-            )
-            for side, is_moved, number in rows:
-                self._counts[MOVED if is_moved else (REMOVED, ADDED)[side]] = number
+            self._count_alone()
 
-    def _add(self, url: str, changes: Changes) -> None:
+    def _count_alone(self) -> None:
+        rows = self._database.execute(
+            "SELECT side, mate IS NOT NULL, count(*), sum(is_broken), sum(target IS NULL) "
+            "FROM alone WHERE mate IS NOT NULL OR target IS NULL GROUP BY 1, 2"
+        )
+        for side, is_moved, number, broken, without_redirect in rows:
+            if not is_moved:
+                self._counts[(REMOVED, ADDED)[side]] = number
+                self._counts[DEAD] += broken if side == AFTER else 0
+            elif side == BEFORE:
+                self._counts.update({MOVED: number, LOST: without_redirect})
+
+    def _add(self, url: str, changes: Changes, referrer: Any) -> None:
         how = verdict(changes)
-        if not changes:
-            self.same += 1
-        elif CHANGED in self.only or how in self.only:
-            self._counts.update((CHANGED, how) if how else (CHANGED,))
+        self._counts.update((CHANGED, how) if how else (CHANGED,))
+        if CHANGED in self.only or how in self.only:
             self.fields.update(changes.keys())
-            self._insert("changed (url, verdict, changes)", url, how, packed(changes))
+            change = packed({"changes": changes, "referrer": referrer})
+            self._insert("changed (url, verdict, change)", url, how, change)
+
+    def _note_failure(self, side: int, facts: Facts) -> None:
+        if not is_fine(facts):
+            page = packed({"error": facts["error"], "referrer": facts.get("referrer")})
+            self._insert("failed (url, side, page)", facts["url"], side, page)
 
     def _insert(self, into: str, *values: Any) -> None:
         with _room():
@@ -153,6 +201,15 @@ class Findings:
     def count(self, kind: str) -> int:
         """How many there are of a kind, if it is asked for."""
         return self._counts[kind] if kind in self.only else 0
+
+    def told(self, kind: str) -> int:
+        """How many of those added, removed, changed or moved are told: all, or a part of them."""
+        return self.count(kind) or sum(map(self.count, PARTS[kind]))
+
+    @property
+    def left_aside(self) -> int:
+        """How many differences there are of kinds that are not asked for."""
+        return sum(self._counts[kind] - self.told(kind) for kind in PARTS)
 
     @property
     def otherwise_changed(self) -> int:
@@ -166,35 +223,36 @@ class Findings:
     def changed(self, *hows: str | None) -> Iterator[Changed]:
         """By URL; those that broke or were mended (None: neither), or all."""
         found = " OR ".join(["verdict IS ?"] * len(hows)) or "TRUE"
-        for url, how, changes in self._read(
-            f"SELECT url, verdict, changes FROM changed WHERE {found} ORDER BY url",  # noqa: S608
+        for url, how, change in self._read(
+            f"SELECT url, verdict, change FROM changed WHERE {found} ORDER BY url",  # noqa: S608
             hows,
         ):
-            yield Changed(url, how, unpacked(changes))
+            yield Changed(url, how, **unpacked(change))
 
     def alone(self, kind: str, *, is_fine: bool | None = None) -> Iterator[Alone]:
         """Those added or removed, by URL; those that are fine, those that are not, or both."""
-        if kind not in self.only:
+        if not self.told(kind):
             return
         # They came by URL.
-        for url, page in self._read(
-            "SELECT url, page FROM alone WHERE side = ? AND mate IS NULL AND target IS NULL "
-            "AND is_fine = coalesce(?, is_fine) ORDER BY rowid",
-            (AFTER if kind == ADDED else BEFORE, is_fine),
+        for url, is_broken, page in self._read(
+            "SELECT url, is_broken, page FROM alone WHERE side = ? AND mate IS NULL "
+            "AND target IS NULL AND is_fine = coalesce(?, is_fine) AND is_broken >= ? "
+            "ORDER BY rowid",
+            (AFTER if kind == ADDED else BEFORE, is_fine, kind not in self.only),
         ):
-            yield Alone(url, unpacked(page))
+            yield Alone(url, DEAD if kind == ADDED and is_broken else None, unpacked(page))
 
-    def moved(self) -> Iterator[Moved]:
-        """By the URL before."""
-        if MOVED not in self.only:
+    def moved(self, *, redirects: bool | None = None) -> Iterator[Moved]:
+        """By the URL before; those with a redirect from there, those without, or both."""
+        if not self.told(MOVED):
             return
-        for url, to, redirects, page in self._read(
-            "SELECT old.url, new.url, old.target IS new.url, new.page "
+        for url, to, leads_there, page in self._read(
+            "SELECT old.url, new.url, old.target IS new.url AS leads_there, new.page "
             "FROM alone old JOIN alone new ON new.url = old.mate WHERE old.side = 0 "
-            "ORDER BY old.rowid",
-            (),
+            "AND leads_there = coalesce(?, leads_there) AND leads_there <= ? ORDER BY old.rowid",
+            (redirects, MOVED in self.only),
         ):
-            yield Moved(url, to, bool(redirects), unpacked(page))
+            yield Moved(url, to, bool(leads_there), unpacked(page))
 
     def _read(self, query: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         with _room():

@@ -9,7 +9,8 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from crawlproject.monitoring.streams import visible
+from crawlproject.monitoring.streams import harmless
+from crawlproject.report.diff.fields import BROKE
 from crawlproject.report.diff.words import (
     LISTS,
     answer_words,
@@ -38,7 +39,8 @@ def changed_row(one: Changed) -> str:
         f"<div><dt>{label(field)}</dt><dd>{_change(field, change)}</dd></div>\n"
         for field, change in one.changes.items()
     )
-    return f'<li>{link(one.url)}\n<dl class="changes">\n{changes}</dl></li>\n'
+    found = _referrer(one.referrer) if one.verdict == BROKE else ""
+    return f'<li>{link(one.url)}{found}\n<dl class="changes">\n{changes}</dl></li>\n'
 
 
 def moved_row(one: Moved) -> str:
@@ -53,9 +55,7 @@ def moved_row(one: Moved) -> str:
 def alone_row(one: Alone) -> str:
     tone = " gone" if one.page["error"] else ""
     answer = safe(answer_words(one.page)) or "?"
-    referrer = one.page["referrer"]
-    # Where a page that is broken is linked from is what is to be mended.
-    found = f'<span class="title">linked from {link(referrer)}</span>' if tone and referrer else ""
+    found = _referrer(one.page["referrer"]) if tone else ""
     return (
         f'<li><span class="badge{tone}">{answer}</span> {link(one.url)}'
         f"{_title(one.page['title'])}{found}</li>\n"
@@ -66,14 +66,19 @@ def safe(value: object) -> str:
     """A text of strangers, so that it is nothing but a text."""
     text = value if isinstance(value, str) else str(value)
     cut = f"{text[:_LONGEST]}…" if len(text) > _LONGEST else text
-    return escape(visible(cut))
+    return escape(harmless(cut))
 
 
 def link(url: object) -> str:
     text = str(url)
     if not text.lower().startswith(_LINKS):
         return f"<bdi>{safe(text)}</bdi>"
-    return f'<a href="{escape(visible(text))}"><bdi>{safe(text)}</bdi></a>'
+    return f'<a href="{escape(harmless(text))}"><bdi>{safe(text)}</bdi></a>'
+
+
+def _referrer(url: object) -> str:
+    """Where a page that is broken is linked from: that is what is to be mended."""
+    return f'<span class="title">linked from {link(url)}</span>' if url else ""
 
 
 def _title(title: object) -> str:

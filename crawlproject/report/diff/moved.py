@@ -26,6 +26,7 @@ _PREPARE = (
 _BY_REDIRECT = """
 SELECT one.url, other.url FROM alone one JOIN alone other ON other.url = one.target
 WHERE one.side <> other.side AND one.hash = other.hash
+AND (other.target IS NULL OR other.target = one.url)
 ORDER BY min(one.url, other.url), max(one.url, other.url)
 """
 _BY_CONTENT = (

@@ -12,10 +12,13 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadOutput
+from crawlproject.exports.sitemap_json import seconds
 from crawlproject.exports.spill import Spill
+from crawlproject.moments import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
+    from datetime import datetime
 
     from crawlproject.pipelines.duplicates import Making
     from crawlproject.report.diff.facts import Facts
@@ -34,6 +37,8 @@ class Side(ABC):
     name: str
     # When the crawl began; None: it is not said.
     started_at: str | None = None
+    # When it was last at it, as far as its pages were read; None: it is not said.
+    last_at: datetime | None = None
     # How many URLs a crawl has still to fetch: their pages are missing.
     open = 0
     # How the signatures were made; None: there are none.
@@ -46,6 +51,17 @@ class Side(ABC):
     @abstractmethod
     def read(self) -> Iterator[Facts]:
         """All pages, as they come. Raises BadInput."""
+
+    @property
+    def last_fetched_at(self) -> str | None:
+        """Rounds of one crawl have one ``started_at``: this tells them apart."""
+        return seconds(self.last_at)
+
+    def note_fetch(self, when: object) -> None:
+        """A page was fetched then; what is no time is passed over."""
+        moment = moment_of(when) if isinstance(when, str) else None
+        if moment is not None and (self.last_at is None or moment > self.last_at):
+            self.last_at = moment
 
     def signature(self, url: str) -> bytes | None:
         """Of a page's main text; None: it is not known."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.monitoring.ending import plural
 from crawlproject.records import to_text
-from crawlproject.report.diff.fields import ADDED, BROKE, CHANGED, COSMETIC, MENDED, MOVED, REMOVED
+from crawlproject.report.diff.fields import COSMETIC, KINDS, PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,33 +23,38 @@ _NOTHING = {"status_code": "no answer", "error": "fine", "redirects_to": "a page
 LISTS = frozenset({"links", "redirected_from", "headings"})
 
 
-def headline(findings: Findings) -> str:
+def headline(comparison: Comparison) -> str:
     """How many differences there are of which kind, in one sentence."""
-    same = f"{findings.same:,} the same"
-    if not findings:
-        return f"No differences; {same}."
-    verdicts = _counted(findings, BROKE, MENDED)
-    told = _counted(findings, ADDED, REMOVED, CHANGED, MOVED, even_none=True)
-    if CHANGED in findings.only and verdicts:
-        of = told.index(f"{findings.count(CHANGED):,} {CHANGED}")
-        told[of] += f" ({', '.join(verdicts)})"
-    else:
-        told += verdicts
-    return f"{', '.join(told)}; {same}."
+    findings = comparison.findings
+    told = ", ".join(_counted(findings)) if findings else _none_words(comparison)
+    parts = [told, f"{findings.same:,} the same"]
+    if findings.left_aside:
+        parts.append(f"{findings.left_aside:,} of other kinds left aside")
+    return f"{'; '.join(parts)}."
 
 
-def _counted(findings: Findings, *kinds: str, even_none: bool = False) -> list[str]:
-    return [
-        f"{findings.count(kind):,} {kind}"
-        for kind in kinds
-        if findings.count(kind) or (even_none and kind in findings.only)
-    ]
+def _none_words(comparison: Comparison) -> str:
+    """That nothing was found, and that it was not looked for everywhere."""
+    kinds = "" if comparison.findings.only >= set(KINDS) else " of these kinds"
+    fields = " in what is compared" if comparison.ignored else ""
+    return f"No differences{kinds}{fields}"
+
+
+def _counted(findings: Findings) -> Iterator[str]:
+    for kind, parts in PARTS.items():
+        counted = [f"{findings.count(part):,} {part}" for part in parts if findings.count(part)]
+        if kind in findings.only:
+            among = f" ({', '.join(counted)})" if counted else ""
+            yield f"{findings.count(kind):,} {kind}{among}"
+        else:
+            yield from counted
 
 
 def side_words(side: Side) -> str:
     """What is compared: which pages, and of when."""
     start = f", started {side.started_at}" if side.started_at else ""
-    return f"{plural(side.pages, 'page')}{start}"
+    last = f", last fetched {side.last_fetched_at}" if side.last_fetched_at else ""
+    return f"{plural(side.pages, 'page')}{start}{last}"
 
 
 def notes(comparison: Comparison) -> Iterator[str]:

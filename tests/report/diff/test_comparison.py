@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from crawlproject.pages.signature import signature_of
 from crawlproject.pipelines.duplicates import Making
 from crawlproject.report.diff.comparison import compare
+from crawlproject.report.diff.fields import chosen
 from crawlproject.report.diff.sides import OutOfOrder
 from tests.chance import times
 from tests.report.diff.two_sides import SITE, Pages, Record, Told, broken, differences, page
 
 TEXT = [f"word{number}" for number in range(500)]
+REDIRECTS = {"redirects_to", "redirected_from"}
 
 
 def url(path: str) -> str:
@@ -35,6 +37,8 @@ def test_every_url_is_added_removed_changed_or_the_same() -> None:
         "moved": 0,
         "broke": 0,
         "mended": 0,
+        "dead": 0,
+        "lost": 0,
     }
 
 
@@ -42,6 +46,33 @@ def test_pages_that_broke_and_that_were_mended_are_told_apart() -> None:
     told = differences([page("/a"), broken("/b")], [broken("/a"), page("/b")])
     assert told.verdicts == {"/a": "broke", "/b": "mended"}
     assert told.counts["changed"] == 2
+
+
+DEPLOYMENT = chosen(["broke,dead,removed"])
+
+
+def test_an_added_page_that_is_broken_is_dead() -> None:
+    after = [page("/"), broken("/dead"), page("/fine")]
+    told = differences([page("/")], after)
+    assert (told.added, told.dead) == (["/dead", "/fine"], ["/dead"])
+    assert (told.counts["added"], told.counts["dead"]) == (2, 1)
+    told = differences([page("/")], after, only=DEPLOYMENT)
+    assert (told.is_different, told.added, told.left_aside) == (True, ["/dead"], 1)
+    # What is gone was never new.
+    assert differences(after, [page("/")]).counts["dead"] == 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"status_code": None, "error": "robots"},
+        {"status_code": 403, "error": "unexpected status 403"},
+        {"status_code": None, "error": "our own gatekeeper"},
+    ],
+)
+def test_an_added_page_that_is_not_for_us_is_not_dead(fields: Record) -> None:
+    told = differences([page("/")], [page("/"), page("/closed", **fields)], only=DEPLOYMENT)
+    assert (told.is_different, told.left_aside) == (False, 1)
 
 
 # --- moved
@@ -55,6 +86,25 @@ def test_a_page_with_the_same_content_elsewhere_has_moved() -> None:
     told = differences([same("/old"), page("/a")], [page("/a"), same("/new")])
     assert told.moved == [("/old", "/new", False)]
     assert (told.added, told.removed, told.changed) == ([], [], {})
+    assert (told.counts["moved"], told.counts["lost"]) == (1, 1)
+
+
+def test_a_page_that_has_moved_without_a_redirect_is_lost_to_who_asks_for_what_was_removed() -> (
+    None
+):
+    before = [same("/old"), page("/other", content_hash="other")]
+    after = [
+        same("/new"),
+        page("/newer", content_hash="other", redirected_from=[url("/other")]),
+    ]
+    after.sort(key=lambda one: one["url"])
+    told = differences(before, after, only=chosen(["removed"]))
+    assert (told.is_different, told.moved) == (True, [("/old", "/new", False)])
+    assert (told.counts["removed"], told.counts["lost"], told.counts["moved"]) == (0, 1, 0)
+    assert told.left_aside == 1
+    told = differences(before, after)
+    assert [pair[2] for pair in told.moved] == [False, True]
+    assert (told.counts["moved"], told.counts["lost"]) == (2, 1)
 
 
 def test_of_several_with_the_same_content_only_pairs_have_moved() -> None:
@@ -117,8 +167,53 @@ def test_a_redirect_that_is_new_or_gone_is_told_by_its_target_alone() -> None:
 def test_ignored_redirects_are_none() -> None:
     before = [page("/new"), page("/old")]
     after = [page("/new", redirected_from=[url("/old")])]
-    told = differences(before, after, {"redirects_to", "redirected_from"})
-    assert (told.is_different, told.same) == (False, 2)
+    told = differences(before, after, REDIRECTS)
+    # The page that is a redirect now is not the same.
+    assert (told.is_different, told.same) == (False, 1)
+
+
+GONE = {"before": None, "after": "unexpected status 404"}
+
+
+@pytest.mark.parametrize("known", [[], [broken("/end")]])
+def test_a_page_that_redirects_to_a_broken_one_broke(known: list[Record]) -> None:
+    before = [page("/a"), *known]
+    after = [broken("/end") | {"redirected_from": [url("/a")]}]
+    told = differences(before, after)
+    assert told.changed["/a"] == {
+        "error": GONE,
+        "redirects_to": {"before": None, "after": url("/end")},
+    }
+    assert (told.verdicts, told.counts["broke"]) == ({"/a": "broke"}, 1)
+    assert differences(before, after, only={"broke"}).is_different
+    assert differences(after, before).verdicts == {"/a": "mended"}
+    # Where it leads may be ignored, but not that it is broken.
+    assert differences(before, after, REDIRECTS).changed["/a"] == {"error": GONE}
+    assert differences(before, after, {*REDIRECTS, "error"}).verdicts == {}
+
+
+def test_a_redirect_that_leads_to_a_broken_page_now_broke() -> None:
+    before = [page("/a", redirected_from=[url("/old")]), broken("/b")]
+    after = [page("/a"), broken("/b") | {"redirected_from": [url("/old")]}]
+    told = differences(before, after)
+    assert told.verdicts == {"/old": "broke"}
+    assert told.changed["/old"]["error"] == GONE
+
+
+def test_a_broken_page_that_redirects_to_a_fine_one_is_mended() -> None:
+    before = [broken("/a"), page("/b")]
+    assert differences(before, [page("/b", redirected_from=[url("/a")])]).verdicts == {
+        "/a": "mended"
+    }
+
+
+def test_a_page_that_redirects_elsewhere_is_told_as_that_whatever_has_its_content() -> None:
+    before = [page("/home"), same("/old", redirected_from=[url("/new")])]
+    after = [page("/home", redirected_from=[url("/old")]), same("/new")]
+    told = differences(before, after)
+    assert (told.moved, told.counts["lost"]) == ([], 0)
+    assert told.changed["/old"]["redirects_to"]["after"] == url("/home")
+    assert told.changed["/new"]["redirects_to"]["before"] == url("/old")
 
 
 def test_a_page_that_has_moved_and_redirects_there_has_moved() -> None:
@@ -179,16 +274,21 @@ def test_pages_of_a_circle_of_redirects_are_pages() -> None:
         ({"removed", "moved"}, {"removed": 1, "moved": 1}),
         ({"broke"}, {"broke": 1}),
         ({"mended"}, {}),
+        ({"dead"}, {}),
+        ({"lost"}, {"lost": 1}),
     ],
 )
 def test_only_what_is_asked_for_is_told(only: set[str], found: dict[str, int]) -> None:
+    # Two have changed, one has moved, one was added, one was removed.
     before = [page("/a", title="A"), page("/b"), same("/old"), page("/x")]
     after = [page("/a", title="B"), broken("/b"), same("/new"), page("/y")]
     told = differences(before, after, only=only)
     assert {kind: number for kind, number in told.counts.items() if number} == found
     assert told.is_different is bool(found)
     assert len(told.changed) == found.get("broke", 0)
-    assert (len(told.added), len(told.moved)) == (found.get("added", 0), found.get("moved", 0))
+    moved = found.get("moved", 0) or found.get("lost", 0)
+    assert (len(told.added), len(told.moved)) == (found.get("added", 0), moved)
+    assert told.left_aside == 5 - sum(found.values())
 
 
 # --- order

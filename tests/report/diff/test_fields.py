@@ -39,8 +39,12 @@ def test_an_unknown_field_is_told_with_those_that_there_are() -> None:
     ("words", "kinds"),
     [
         ([], set(KINDS)),
-        (["added,removed"], {"added", "removed"}),
         (["broke"], {"broke"}),
+        (["dead", "lost"], {"dead", "lost"}),
+        (["added"], {"added", "dead"}),
+        (["moved"], {"moved", "lost"}),
+        # What is lost is gone from its URL.
+        (["removed"], {"removed", "lost"}),
         # What broke has changed.
         (["changed"], {"changed", "broke", "mended"}),
     ],

@@ -41,6 +41,19 @@ def test_a_document_in_any_layout_has_the_same_pages(
     assert (side.pages, side.started_at) == (5, "2026-11-16T02:23:31Z")
 
 
+def test_the_last_page_that_was_fetched_tells_when_a_file_is_of(tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps(DOCUMENT))
+    side = FileSide(path, Reduced(frozenset()))
+    list(side.by_url())
+    assert side.last_fetched_at is None
+    times = ("2026-11-16T02:23:32.1+00:00", "2026-11-16T02:23:33.9+00:00", None, 5, "")
+    pages = [{**one, "fetched_at": when} for one, when in zip(PAGES, times, strict=True)]
+    path.write_text(json.dumps({**DOCUMENT, "pages": pages}))
+    list(side.by_url())
+    assert side.last_fetched_at == "2026-11-16T02:23:33Z"
+
+
 @pytest.mark.parametrize("name", ["p.jsonl", "p.jl", "P.JSONL"])
 def test_lines_are_pages_in_any_order_and_the_last_of_a_url_counts(
     tmp_path: Path, name: str

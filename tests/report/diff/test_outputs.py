@@ -43,6 +43,9 @@ AFTER = [
 ]
 
 
+TIMES = {"started_at": None, "last_fetched_at": None}
+
+
 def written(write: Any, only: Iterable[str] = KINDS, ignored: Iterable[str] = ()) -> str:
     file = io.BytesIO()
     with compared(BEFORE, AFTER, ignored, only) as comparison:
@@ -57,7 +60,7 @@ def test_json_is_one_document_an_entry_a_line() -> None:
         *("before", "after", "ignored", "counts", "fields"),
         *("changed", "moved", "added", "removed"),
     ]
-    assert document["before"] == {"name": "A", "pages": 4, "started_at": None, "open": 0}
+    assert document["before"] == {"name": "A", "pages": 4, **TIMES, "open": 0}
     assert document["counts"] == {
         "added": 2,
         "removed": 1,
@@ -65,7 +68,10 @@ def test_json_is_one_document_an_entry_a_line() -> None:
         "moved": 1,
         "broke": 1,
         "mended": 0,
+        "dead": 0,
+        "lost": 0,
         "same": 0,
+        "left_aside": 0,
     }
     assert document["fields"] == {"status_code": 1, "error": 1, "title": 1, "links": 1, "depth": 1}
     first, second = document["changed"]
@@ -83,7 +89,7 @@ def test_json_is_one_document_an_entry_a_line() -> None:
 
 def test_json_leaves_out_what_is_not_asked_for() -> None:
     document = json.loads(written(write_json, {"moved", "removed"}, {"title"}))
-    assert document["counts"] == {"removed": 1, "moved": 1, "same": 0}
+    assert document["counts"] == {"removed": 1, "moved": 1, "same": 0, "left_aside": 4}
     assert document["ignored"] == ["title"]
     assert "changed" not in document
     assert "added" not in document
@@ -100,19 +106,76 @@ def test_json_of_nothing_is_whole() -> None:
 def test_csv_has_a_row_for_each_url_and_field_and_no_formula() -> None:
     text = written(write_csv)
     rows = list(csv.reader(io.StringIO(text, newline="")))
-    assert rows[0] == ["url", "kind", "field", "before", "after"]
+    assert rows[0] == ["url", "kind", "verdict", "field", "before", "after"]
     title = "<img src=x onerror=alert(1)>\"'&\u202eevil[31m\ufffd"
     assert rows[1:] == [
-        [f"{SITE}/a", "changed", "title", "'=1+1", title],
-        [f"{SITE}/a", "changed", "links", "/x", "/z"],
-        [f"{SITE}/a", "changed", "depth", "1", "0"],
-        [f"{SITE}/b", "changed", "status_code", "200", "404"],
-        [f"{SITE}/b", "changed", "error", "", "unexpected status 404"],
-        [f"{SITE}/old", "moved", "url", f"{SITE}/old", f"{SITE}/new"],
-        [f"{SITE}/in", "added", "status_code", "", "200"],
-        ["javascript:alert(1)", "added", "status_code", "", "200"],
-        [f"{SITE}/gone", "removed", "status_code", "200", ""],
+        [f"{SITE}/a", "changed", "", "title", "'=1+1", title],
+        [f"{SITE}/a", "changed", "", "links", "/x", "/z"],
+        [f"{SITE}/a", "changed", "", "depth", "1", "0"],
+        [f"{SITE}/b", "changed", "broke", "status_code", "200", "404"],
+        [f"{SITE}/b", "changed", "broke", "error", "", "unexpected status 404"],
+        [f"{SITE}/old", "moved", "", "url", f"{SITE}/old", f"{SITE}/new"],
+        [f"{SITE}/in", "added", "", "status_code", "", "200"],
+        ["javascript:alert(1)", "added", "", "status_code", "", "200"],
+        [f"{SITE}/gone", "removed", "", "status_code", "200", ""],
     ]
+
+
+BAD_BEFORE = [page("/"), page("/breaks"), page("/leads"), page("/old", content_hash="same")]
+BAD_AFTER = [
+    page("/"),
+    broken("/breaks") | {"referrer": f"{SITE}/1"},
+    broken("/end") | {"redirected_from": [f"{SITE}/leads"], "referrer": f"{SITE}/2"},
+    page("/new", content_hash="same"),
+]
+
+
+def bad(write: Any) -> str:
+    file = io.BytesIO()
+    with compared(BAD_BEFORE, BAD_AFTER) as comparison:
+        write(comparison, file)
+    return file.getvalue().decode()
+
+
+def test_csv_can_be_filtered_by_what_is_bad() -> None:
+    rows = csv.DictReader(io.StringIO(bad(write_csv), newline=""))
+    assert [(row["url"], row["kind"], row["verdict"], row["field"]) for row in rows] == [
+        (f"{SITE}/breaks", "changed", "broke", "status_code"),
+        (f"{SITE}/breaks", "changed", "broke", "error"),
+        (f"{SITE}/leads", "changed", "broke", "error"),
+        (f"{SITE}/leads", "changed", "broke", "redirects_to"),
+        (f"{SITE}/old", "moved", "lost", "url"),
+        (f"{SITE}/end", "added", "dead", "status_code"),
+    ]
+
+
+def test_json_says_what_is_bad_and_who_links_to_it() -> None:
+    document = json.loads(bad(write_json))
+    told = [(one["url"], one["verdict"], one["referrer"]) for one in document["changed"]]
+    assert told == [
+        (f"{SITE}/breaks", "broke", f"{SITE}/1"),
+        (f"{SITE}/leads", "broke", f"{SITE}/2"),
+    ]
+    assert [one["verdict"] for one in (*document["moved"], *document["added"])] == ["lost", "dead"]
+    assert (document["counts"]["dead"], document["counts"]["lost"]) == (1, 1)
+
+
+def test_html_says_who_links_to_what_broke() -> None:
+    text = bad(write_html)
+    rows = text.partition('id="broke"')[2].partition("</details>")[0].split("<li><a ")[1:]
+    assert len(rows) == 2
+    for row, referrer in zip(rows, ("/1", "/2"), strict=True):
+        assert f"linked from {link(SITE + referrer)}" in row
+    # Of what has changed otherwise it is of no interest.
+    assert "linked from" not in written(write_html)
+
+
+def test_html_leads_from_the_figures_to_the_lists() -> None:
+    text = bad(write_html)
+    assert '<a class="dead" href="#added"><strong>1</strong> dead</a>' in text
+    assert '<a class="lost" href="#moved"><strong>1</strong> lost</a>' in text
+    places = set(re.findall(r'href="#(\w+)"', text))
+    assert places <= set(re.findall(r'id="(\w+)"', text))
 
 
 def test_html_allows_one_style_sheet_and_nothing_else() -> None:

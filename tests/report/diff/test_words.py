@@ -10,8 +10,9 @@ from crawlproject.report.diff.words import (
     gone_and_come,
     headline,
     notes,
+    side_words,
 )
-from tests.report.diff.two_sides import broken, compared, page
+from tests.report.diff.two_sides import Pages, Record, broken, compared, page
 
 
 def heads(*texts: str) -> list[dict[str, Any]]:
@@ -72,22 +73,62 @@ def test_an_answer_is_a_status_or_why_there_is_none(
 
 
 BEFORE = [page("/a"), page("/b", title="B"), page("/c"), page("/d")]
-AFTER = [broken("/a"), page("/b"), page("/d"), page("/e"), page("/f")]
+AFTER = [broken("/a"), page("/b"), page("/d"), broken("/dead"), page("/e"), page("/f")]
+RENAMED = [page("/a"), page("/b", title="Other"), page("/c"), page("/d")]
 
 
 @pytest.mark.parametrize(
     ("only", "words"),
     [
-        ((), "2 added, 1 removed, 2 changed (1 broke), 0 moved; 1 the same."),
-        (("added",), "2 added; 1 the same."),
-        (("broke", "mended"), "1 broke; 1 the same."),
-        (("moved",), "No differences; 1 the same."),
+        ((), "3 added (1 dead), 1 removed, 2 changed (1 broke), 0 moved; 1 the same."),
+        (("removed",), "1 removed; 1 the same; 5 of other kinds left aside."),
+        (("broke", "mended"), "1 broke; 1 the same; 5 of other kinds left aside."),
+        (("broke", "dead"), "1 dead, 1 broke; 1 the same; 4 of other kinds left aside."),
+        (
+            ("moved",),
+            "No differences of these kinds; 1 the same; 6 of other kinds left aside.",
+        ),
     ],
 )
 def test_the_headline_counts_what_is_asked_for(only: tuple[str, ...], words: str) -> None:
     kinds = {"only": only} if only else {}
     with compared(BEFORE, AFTER, **kinds) as comparison:
-        assert headline(comparison.findings) == words
+        assert headline(comparison) == words
+
+
+@pytest.mark.parametrize(
+    ("after", "ignored", "only", "words"),
+    [
+        (BEFORE, (), (), "No differences; 4 the same."),
+        (BEFORE, (), ("broke",), "No differences of these kinds; 4 the same."),
+        (RENAMED, ("title",), (), "No differences in what is compared; 4 the same."),
+        (
+            RENAMED,
+            ("depth",),
+            ("broke",),
+            "No differences of these kinds in what is compared; 3 the same; "
+            "1 of other kinds left aside.",
+        ),
+    ],
+)
+def test_no_differences_are_those_that_were_looked_for(
+    after: list[Record], ignored: tuple[str, ...], only: tuple[str, ...], words: str
+) -> None:
+    kinds = {"only": only} if only else {}
+    with compared(BEFORE, after, ignored, **kinds) as comparison:
+        assert headline(comparison) == words
+
+
+def test_a_side_tells_when_its_crawl_began_and_was_last_at_it() -> None:
+    side = Pages("A", [])
+    assert side_words(side) == "0 pages"
+    side.started_at = "2026-11-16T02:00:00Z"
+    side.note_fetch("2026-11-17T09:30:00.500+02:00")
+    for earlier in ("2026-11-17T07:00:00+00:00", "soon", None, 7):
+        side.note_fetch(earlier)
+    assert side_words(side) == (
+        "0 pages, started 2026-11-16T02:00:00Z, last fetched 2026-11-17T07:30:00Z"
+    )
 
 
 def test_what_is_missing_or_ignored_is_said() -> None:

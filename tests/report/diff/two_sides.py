@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.report.diff.comparison import compare
 from crawlproject.report.diff.facts import Reduced
-from crawlproject.report.diff.fields import ADDED, KINDS, REMOVED
+from crawlproject.report.diff.fields import ADDED, DEAD, KINDS, REMOVED
 from crawlproject.report.diff.sides import Side
 
 if TYPE_CHECKING:
@@ -89,8 +89,10 @@ class Told:
         self.verdicts = {_path(one.url): one.verdict for one in findings.changed() if one.verdict}
         self.moved = [(_path(one.url), _path(one.to), one.redirects) for one in findings.moved()]
         self.added = [_path(one.url) for one in findings.alone(ADDED)]
+        self.dead = [_path(one.url) for one in findings.alone(ADDED) if one.verdict == DEAD]
         self.removed = [_path(one.url) for one in findings.alone(REMOVED)]
         self.same = findings.same
+        self.left_aside = findings.left_aside
         self.counts = {kind: findings.count(kind) for kind in KINDS}
         self.is_different = bool(findings)
 
