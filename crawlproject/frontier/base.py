@@ -284,6 +284,12 @@ class Frontier(Protocol):
         most deserving first: how many URLs.
         """
 
+    def begin_round(self, mode: str, now: float, since: float) -> int:
+        """The same, as a round of this mode (``rounds.py``), in a run that began at a time; or go
+        on with the one that is open. Nothing if the crawl was never complete, or another worker
+        has begun it, or ended it, in this run.
+        """
+
     def end_visits(self) -> int:
         """What was to be visited again, and is not on its way, stays as it is: how many URLs."""
 

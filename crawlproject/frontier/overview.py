@@ -157,6 +157,12 @@ def last_round(database: sqlite3.Connection) -> RoundFacts | None:
     return RoundFacts(last.began_at, visited, changes)
 
 
+def round_since(database: sqlite3.Connection, since: float) -> RoundFacts | None:
+    """The last round, if it was under way at a time, or later."""
+    last = round_in(note(database, ROUND))
+    return last_round(database) if last.is_open or last.ended_at >= since else None
+
+
 def next_visit(database: sqlite3.Connection) -> float | None:
     """When the first page is due; None: none is."""
     row = database.execute(

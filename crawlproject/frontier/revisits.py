@@ -17,6 +17,8 @@ import numpy as np
 from crawlproject.frontier.base import State
 from crawlproject.frontier.entry import SITEMAP, depth_of
 from crawlproject.frontier.judging import Judging
+from crawlproject.frontier.notes import ROUND
+from crawlproject.frontier.rounds import ALL, Round, round_in
 from crawlproject.recrawl.importance import USUAL_PRIORITY, importance
 from crawlproject.recrawl.interval import DAY, NEVER
 from crawlproject.recrawl.priority import in_order
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 _BATCH, _LOW = 256, 64
 # Seconds after which inbound links are counted again.
 _COUNTED_SECONDS = 3600.0
+# Seconds after which a robots.txt that denied something, or was not there, is asked again.
+_RETRY_SECONDS = 3600.0
 # Seconds between two looks for what is due, at least, and one more for so many URLs.
 _LEAST_REST, _A_SECOND = 1.0, 1000
 
@@ -59,13 +63,21 @@ class Revisits(Judging):
         self._turn = 0
         # How many pages link to each URL, and when they were counted.
         self._inlinks: tuple[float, NDArray[np.int64]] = 0.0, np.zeros(0, np.int64)
-        # When it is looked what is due.
+        # When what a robots.txt has denied is asked for again; and when it is looked what is due.
+        self._retry_at = 0.0
         self._look_at = 0.0 if self._is_continuous else NEVER
 
     def _look_for_due(self, now: float) -> None:
         """Queue what has become due, and say when to look again."""
+        if self._census.later:
+            # What is to be visited anyway comes first.
+            self._look_at = now + _LEAST_REST
+            return
         if not self._census.queued and not self._census.leased:
             self._settle_if_idle(now)
+        if now >= self._retry_at:
+            self._retry(failed=False, denied=True)
+            self._retry_at = now + _RETRY_SECONDS
         due = self._revisit(now, None)
         # To look takes time, too.
         rest = max(_LEAST_REST, due / _A_SECOND)
@@ -94,6 +106,20 @@ class Revisits(Judging):
         self._release_levels()
         self._fill_budget()
         return len(due)
+
+    def _begin_round(self, mode: str, now: float, since: float, *, is_complete: bool) -> int:
+        last = round_in(self._store.recall(ROUND))
+        goes_on = last.is_open and last.mode == mode
+        if not goes_on and not last.may_be_followed(since, is_complete=is_complete):
+            return 0
+        began_at = last.began_at if goes_on else now
+        called = self._revisit(now, began_at if mode == ALL else None)
+        if called:
+            number = last.number + (not goes_on)
+            begun = Round(number, began_at, mode, is_open=True, ended_at=last.ended_at)
+            self._store.remember(ROUND, begun.text())
+            self._retry(failed=False, denied=True)
+        return called
 
     def _may_be_visited(self, due: Due) -> bool:
         """Whether the scope of now has it, too. Of seeds and sitemaps nobody asks that."""

@@ -1,9 +1,10 @@
 """Rounds: the times that the pages of a finished crawl are visited again.
 
-A round begins when a crawl that is complete is started again, and something is to be visited. It
-goes on after a kill or Ctrl-C, and is over when nothing is left of it, or when a limit that was
-set has ended it (``timeout=``, ``CLOSESPIDER_…``): then the next one chooses anew what deserves
-a visit.
+A round begins when a crawl that was complete once is started again, and something is to be
+visited; new URLs that are left have their share of the requests. Of workers that are started
+together, the first begins it. It goes on after a kill or Ctrl-C, and is over when nothing is left
+of it, or when a limit that was set has ended it (``timeout=``, ``CLOSESPIDER_…``): then the next
+one chooses anew what deserves a visit.
 
 Note kept: ``round``. Stats: ``recrawl/called``.
 """
@@ -37,6 +38,15 @@ class Round(NamedTuple):
     began_at: float = 0.0
     mode: str = DUE
     is_open: bool = False
+    # When it was over; 0: it never was.
+    ended_at: float = 0.0
+
+    def may_be_followed(self, since: float, *, is_complete: bool) -> bool:
+        """By another round, in a run that began at a time: unless one has ended in this run."""
+        return (is_complete or self.ended_at > 0) and self.ended_at <= since
+
+    def text(self) -> str:
+        return json.dumps(self._asdict())
 
 
 def round_in(note: str | None) -> Round:
@@ -44,24 +54,27 @@ def round_in(note: str | None) -> Round:
     with suppress(ValueError, TypeError, KeyError):
         values = json.loads(note or "{}")
         number, began_at = int(values["number"]), float(values["began_at"])
-        return Round(number, began_at, str(values["mode"]), bool(values["is_open"]))
+        ended_at = float(values.get("ended_at", 0.0))
+        return Round(number, began_at, str(values["mode"]), bool(values["is_open"]), ended_at)
     return Round()
 
 
-def visit_again(frontier: Frontier, mode: str, now: float, stats: StatsCollector) -> int:
-    """Begin a round of a crawl that is complete, or go on with one: how many URLs are queued."""
-    last = round_in(frontier.recall(ROUND))
+def visit_again(
+    frontier: Frontier, mode: str, now: float, since: float, stats: StatsCollector
+) -> int:
+    """Begin a round of a crawl that was complete once, or go on with one: how many URLs are queued,
+    as far as it is known here: another worker may be the first. ``since`` is when the run began.
+    """
     if mode == NEVER:
-        frontier.end_visits()
-        _keep(frontier, last._replace(is_open=False))
+        last = round_in(frontier.recall(ROUND))
+        if last.is_open and frontier.is_alone():
+            frontier.end_visits()
+            frontier.remember(ROUND, last._replace(is_open=False, ended_at=now).text())
         return 0
-    goes_on = last.is_open and last.mode == mode
-    began_at = last.began_at if goes_on else now
-    called = frontier.revisit(now, before=began_at if mode == ALL else None)
-    stats.set_value("recrawl/called", called)
+    called = frontier.begin_round(mode, now, since)
+    if called or frontier.exhausted():
+        stats.set_value("recrawl/called", called)
     if called:
-        number = last.number if goes_on else last.number + 1
-        _keep(frontier, Round(number, began_at, mode, is_open=True))
         logger.info("%d URLs are visited again", called)
     return called
 
@@ -71,13 +84,8 @@ def end_round(frontier: Frontier, reason: str, now: float) -> None:
     is_complete, is_alone = frontier.exhausted(), frontier.is_alone()
     if is_complete or is_alone:
         frontier.settle(now)
-    is_over = is_complete or (reason.startswith(_LIMIT) and is_alone)
     last = round_in(frontier.recall(ROUND))
-    if last.is_open and is_over:
+    is_first = last.number == 1 and is_complete and not last.ended_at
+    if is_first or (last.is_open and (is_complete or (reason.startswith(_LIMIT) and is_alone))):
         frontier.end_visits()
-        _keep(frontier, last._replace(is_open=False))
-
-
-def _keep(frontier: Frontier, last: Round) -> None:
-    if last.number > 1:
-        frontier.remember(ROUND, json.dumps(last._asdict()))
+        frontier.remember(ROUND, last._replace(is_open=False, ended_at=now).text())

@@ -172,6 +172,10 @@ class SqliteFrontier(Turns, Settled):
         return self._revisit(now, before)
 
     @guarded(0)
+    def begin_round(self, mode: str, now: float, since: float) -> int:
+        return self._begin_round(mode, now, since, is_complete=self.exhausted())
+
+    @guarded(0)
     def end_visits(self) -> int:
         return self._end_visits()
 

@@ -18,7 +18,7 @@ from scrapy.extensions.feedexport import FeedExporter
 
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.clock import now
-from crawlproject.frontier.overview import last_round, next_visit
+from crawlproject.frontier.overview import next_visit, round_since
 from crawlproject.monitoring.counting import tally_of
 from crawlproject.monitoring.ending import Earlier, Ending, plural
 from crawlproject.monitoring.feeds import Feeds
@@ -151,9 +151,8 @@ class Summary:
         stats = self._crawler.stats
         database = frontier.read().database
         ending.ended_at = now()
-        if stats.get_value("recrawl/called"):
-            ending.round = last_round(database)
-        elif stats.get_value("recrawl/called") == 0:
+        ending.round = round_since(database, ending.ended_at - (ending.seconds or 0))
+        if ending.round is None and stats.get_value("recrawl/called") == 0:
             ending.next_visit_at = next_visit(database)
 
     def _frontier(self) -> Frontier | None:

@@ -14,6 +14,7 @@ from scrapy.utils.misc import load_object
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.opening import DOMAIN, HOSTNAME
 from crawlproject.frontier.rounds import MODES as ROUND_MODES
+from crawlproject.frontier.rounds import NEVER
 from crawlproject.pages.structured import SYNTAXES
 from crawlproject.pipelines.duplicates import DROP, MARK, MAX_SIZE, MIN_SIZE
 from crawlproject.render import install as render
@@ -188,7 +189,7 @@ def apply(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
     if "delay" in arguments and "rate" in arguments:
         raise BadArgument("rate", "is another way to say delay: give one of them")
     _check(settings)
-    _check_intervals(settings)
+    _check_visits(settings)
     seeds = _seeds(arguments, settings)
     _keep_outside(seeds, settings)
     settings.set("SEEDS", seeds, priority="cmdline")
@@ -227,7 +228,9 @@ def _check(settings: BaseSettings) -> None:
         settings.set(argument.setting, parsed, priority)
 
 
-def _check_intervals(settings: BaseSettings) -> None:
+def _check_visits(settings: BaseSettings) -> None:
+    if settings.getbool("RECRAWL_CONTINUOUS") and settings["RECRAWL_MODE"] == NEVER:
+        raise BadArgument("recrawl", "never, and RECRAWL_CONTINUOUS, which visits for ever: choose")
     least, most = (
         settings.getfloat(f"RECRAWL_{which}_INTERVAL_SECONDS") for which in ("MIN", "MAX")
     )

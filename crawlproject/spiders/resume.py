@@ -27,9 +27,9 @@ from crawlproject.frontier.base import (
     ROBOTS_UNREACHABLE,
     Candidate,
 )
-from crawlproject.frontier.clock import now
-from crawlproject.frontier.notes import FED, ROUND, SEEDS, WIDENED
-from crawlproject.frontier.rounds import round_in, visit_again
+from crawlproject.frontier.clock import now, run_began
+from crawlproject.frontier.notes import FED, SEEDS, WIDENED
+from crawlproject.frontier.rounds import visit_again
 from crawlproject.scope.traps import GROWING_PATH
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _begin(
     mode: str,
     stats: StatsCollector,
 ) -> None:
-    counts = frontier.counts()
+    since, counts = run_began(), frontier.counts()
     # Others may work at it: what is complete only later is no crawl of before.
     was_complete = frontier.exhausted()
     earlier = frontier.recall(_SCOPE)
@@ -115,10 +115,11 @@ def _begin(
         stats.set_value("frontier/seeds_joined", admitted)
         logger.info("%d new seeds join", admitted)
     is_over = was_complete and frontier.exhausted()
-    is_open = round_in(frontier.recall(ROUND)).is_open
-    if earlier is not None and (is_over or is_open) and frontier.is_alone():
-        called = visit_again(frontier, mode, now(), stats) if counts.done else 0
-        retried = frontier.retry(failed=not counts.done, denied=bool(called))
+    called = 0
+    if earlier is not None and counts.done:
+        called = visit_again(frontier, mode, now(), since, stats)
+    if earlier is not None and is_over and not called and frontier.is_alone():
+        retried = frontier.retry(failed=not counts.done)
         logger.info("%d URLs that could not be had before are tried again", retried)
         if retried:
             stats.set_value("frontier/resumed_pages", frontier.count_pages())

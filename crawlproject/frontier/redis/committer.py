@@ -268,6 +268,12 @@ class Committer(Settled):
     def _apply_revisit(self, moment: float, before: float | None) -> None:
         self._revisit(moment, before)
 
+    def _apply_round(self, mode: str, moment: float, since: float) -> None:
+        last = round_in(self._store.recall(ROUND))
+        if not (last.is_open and last.mode == mode):
+            self._begin_round(mode, moment, since, is_complete=self._is_idle())
+        # Otherwise this worker goes on with it since it is the committer.
+
     def _apply_end_visits(self) -> None:
         self._end_visits()
 

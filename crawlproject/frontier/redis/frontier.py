@@ -291,6 +291,13 @@ class RedisFrontier(Turns):
         return max(0, self._reply.counts.queued - queued)
 
     @guarded(0)
+    def begin_round(self, mode: str, now: float, since: float) -> int:
+        queued = self._reply.counts.queued
+        self._tell("round", mode, now, since)
+        self._settle()
+        return max(0, self._reply.counts.queued - queued)
+
+    @guarded(0)
     def end_visits(self) -> int:
         queued = self._reply.counts.queued
         self._tell("end_visits")

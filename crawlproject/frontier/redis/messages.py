@@ -13,6 +13,7 @@
 | ``rejudge`` | reasons that last |
 | ``retry`` | whether what has failed, and what was denied, is tried again too |
 | ``revisit`` | now; before when what is visited again was visited, or nothing: what is due |
+| ``round`` | a mode; now; when the run began that wants a round of visits |
 | ``end_visits`` | nothing: what is to be visited again, and is not on its way, stays as it is |
 | ``settle`` | now: links may have gone |
 """
@@ -155,6 +156,9 @@ _CHECKS: dict[str, Callable[[list[Any]], bool]] = {
     "retry": _are(bool, bool),
     "revisit": lambda body: (
         len(body) == 2 and _is_number(body[0]) and (body[1] is None or _is_number(body[1]))
+    ),
+    "round": lambda body: (
+        len(body) == 3 and type(body[0]) is str and _is_number(body[1]) and _is_number(body[2])
     ),
     "end_visits": _are(),
     "settle": lambda body: len(body) == 1 and _is_number(body[0]),
