@@ -180,6 +180,22 @@ def test_every_figure_and_every_issue_leads_to_its_list(browsing: Browsing, smal
     assert browsing.look(small, look) == []
 
 
+def test_a_link_leads_to_its_list_a_second_time(browsing: Browsing, small: Path) -> None:
+    def look(page: Page) -> None:
+        ready(page)
+        to_broken = page.locator("#figures a", has_text="Broken")
+        to_vault = page.locator("#answer-rows a", has_text="403")
+        for link, name in ((to_broken, "broken"), (to_vault, "pages")):
+            for _ in range(2):
+                page.evaluate("scrollTo(0, 0)")
+                link.click()
+                expect(page.locator(f"#{name}-title")).to_be_focused()
+                expect(page.locator(f"#{name}-title")).to_be_in_viewport()
+        assert rows(page, "pages") == ["/vault"]
+
+    assert browsing.look(small, look) == []
+
+
 def test_a_list_is_sorted_by_its_columns_with_mouse_and_keyboard(
     browsing: Browsing, small: Path
 ) -> None:
@@ -308,6 +324,24 @@ def test_what_a_hostile_site_says_is_text(browsing: Browsing, tmp_path: Path) ->
 
     report = write(crawl.database, tmp_path / "report.html")
     assert browsing.look(report, look) == []
+
+
+def test_letters_that_need_a_joiner_keep_it(browsing: Browsing, tmp_path: Path) -> None:
+    crawl = Crawl()
+    persian, family, sides = (
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "\U0001f468\u200d\U0001f467",
+        "a\u200e",
+    )
+    crawl.page("/", depth=0, title=f"{persian} {family} {sides}")
+    crawl.page("/odd", title="\u202ea\u2066b\u0007c\u200bd")
+
+    def look(page: Page) -> None:
+        ready(page)
+        titles = page.locator("#pages .title").all_inner_texts()
+        assert titles == [f"{persian} {family} {sides}", "\ufffda\ufffdb\ufffdc\ufffdd"]
+
+    assert browsing.look(write(crawl.database, tmp_path / "report.html"), look) == []
 
 
 def test_a_hundred_thousand_pages_are_sorted_and_searched(browsing: Browsing, many: Path) -> None:

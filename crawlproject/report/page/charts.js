@@ -1,7 +1,7 @@
 // The charts, drawn by ECharts as SVG. What they show stands beside them as numbers, too.
 
 import { byId, element, ownLink } from "./dom.js";
-import { placeOf } from "./place.js";
+import { goTo, placeOf } from "./place.js";
 import { duration, number, plural, rate, shortNumber } from "./words.js";
 
 const MOST_DEPTHS = 24;
@@ -59,10 +59,6 @@ export function showCharts(echarts, head) {
   else byId("speed").hidden = true;
   return charts;
 }
-
-const goTo = (place) => {
-  location.hash = place;
-};
 
 function depthChart(echarts, { depths }) {
   const shown = depths.slice(0, MOST_DEPTHS);
