@@ -72,10 +72,25 @@ def section(survey: Survey) -> Section:
         total=sum(counts.values()),
         of_page=("answer",),
     )
-    gone = counts.get("gone", 0) + counts.get("failed", 0)
-    why = "They answered at the last crawl. Other sites and search engines may still send visitors."
-    words = ("page that is gone since the last crawl", "pages that are gone since the last crawl")
-    listing.issues = [Issue(Severity.WARNING, gone, *words, why, "changes?kind=gone")]
+    listing.issues = [
+        Issue(
+            Severity.WARNING,
+            counts.get("gone", 0),
+            "page that is gone since the last crawl",
+            "pages that are gone since the last crawl",
+            "They answered at the last crawl. Other sites and search engines may still send "
+            "visitors.",
+            f"changes?kind={_KINDS['gone']}",
+        ),
+        Issue(
+            Severity.WARNING,
+            counts.get("failed", 0),
+            "page that could not be had since the last crawl",
+            "pages that could not be had since the last crawl",
+            "They answered at the last crawl, and no longer do. That may pass; look again soon.",
+            f"changes?kind={_KINDS['failed']}",
+        ),
+    ]
     return Section(name, title, [listing])
 
 
