@@ -250,6 +250,27 @@ def test_a_link_brings_its_search_filter_and_order(browsing: Browsing, small: Pa
     assert browsing.look(small, look, place) == []
 
 
+def test_a_type_of_data_leads_to_all_pages_that_have_it(browsing: Browsing, tmp_path: Path) -> None:
+    crawl = Crawl()
+    for number in range(10):
+        types = [f"A{one}" for one in range(number)] + ["WebPage", "One, or two"]
+        crawl.page(f"/{number}", structured_data=[{"type": name} for name in types])
+    crawl.page("/none")
+
+    def look(page: Page) -> None:
+        ready(page)
+        for name, count in (("WebPage", 10), ("One, or two", 10), ("A7", 2)):
+            row = page.locator("#types tbody tr").filter(has=page.get_by_text(name, exact=True))
+            row.get_by_role("link").click()
+            expect(found(page, "pages")).to_have_text(f"{count} of 11 rows")
+        page.goto(f"{page.url.partition('#')[0]}#pages?data=")
+        expect(found(page, "pages")).to_have_text("1 of 11 rows")
+        header, *lines = saved(page, "pages")
+        assert [line[header.index("data")] for line in lines] == [""]
+
+    assert browsing.look(write(crawl.database, tmp_path / "report.html"), look) == []
+
+
 def test_a_row_opens_and_tells_who_links_to_its_page(browsing: Browsing, small: Path) -> None:
     def look(page: Page) -> None:
         opener = page.locator("#broken button.open").first
