@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlproject.frontier import overview
-from crawlproject.frontier.entry import address_of
+from crawlproject.frontier.entry import BY_SITEMAP, address_of
 from crawlproject.frontier.reading import IS_PAGE, Reader
 from crawlproject.frontier.seen import fingerprint
 from crawlproject.monitoring.ending import Ending, Limits
@@ -59,7 +59,8 @@ class Survey:
             for codes in (gathering.answers, gathering.hosts, gathering.types, gathering.languages)
         )
         self.known = gathering.known()
-        self.web = Web(self.database, self.known.ids, self._limits_of_sources())
+        is_reached = self.known.levels < BY_SITEMAP
+        self.web = Web(self.database, self.known.ids, self._limits_of_sources(), is_reached)
         self.rank = self.web.rank()
         self.in_sitemap = self.web.in_sitemaps()
         self.counts = overview.count(self.database)
