@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawlproject.frontier.overview import last_round
 from crawlproject.monitoring.ending import plural
 from crawlproject.records import from_text
 from crawlproject.report.lists import (
@@ -48,7 +47,7 @@ _COLUMNS = (
 def section(survey: Survey) -> Section:
     name, title = "changes-section", "Changes"
     # As the summary has it; None: there is no earlier one.
-    last = last_round(survey.database)
+    last = survey.round
     if last is None:
         return Section(name, title, notes=[_FIRST])
     counts = last.changes

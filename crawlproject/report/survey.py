@@ -65,7 +65,9 @@ class Survey:
         self.in_sitemap = self.web.in_sitemaps()
         self.counts = overview.count(self.database)
         self.depths = reader.depths()
-        self.pace = pace_of(self.known.fetched)
+        # The last time that pages were visited again; None: this is the first crawl.
+        self.round = overview.last_round(self.database)
+        self.pace = pace_of(self._moments())
 
     def ending(self) -> Ending:
         """What the summary of the crawl would say, had it ended now, in one run."""
@@ -79,7 +81,16 @@ class Survey:
             limits=self.limits,
             exact=exact,
             near=len(self.copies or ()) - exact,
+            round=self.round,
         )
+
+    @property
+    def began_at(self) -> float | None:
+        """When the crawl began, or the last round of one that comes back."""
+        if self.round is not None:
+            return self.round.began_at
+        started_at = self.reader.started_at()
+        return self.pace.first or (None if started_at is None else started_at.timestamp())
 
     def count_again(self) -> int:
         """How many URLs that were fetched before are to be fetched again."""
@@ -169,6 +180,21 @@ class Survey:
     def _add(self, gathering: Gathering, number: int, url: str, level: int, record: Record) -> None:
         canonical = canonical_of(record)
         gathering.add(number, url, level, record, self.id_of(canonical) if canonical else 0)
+
+    def _moments(self) -> NDArray[np.float64]:
+        """When answers came, of the last round only: a page that has not changed is as old as the
+        day on which it was read.
+        """
+        if self.round is None:
+            return self.known.fetched
+        rows = self.database.execute(
+            "SELECT visited_at FROM visits JOIN urls USING (id) JOIN pages USING (id) "  # noqa: S608
+            f"WHERE visited_at >= ? AND {IS_PAGE}",
+            (self.round.began_at,),
+        )
+        visited = np.fromiter((at for (at,) in rows), np.float64)
+        fetched = self.known.fetched
+        return visited if len(visited) else fetched[fetched >= self.round.began_at]
 
     def _limits_of_sources(self) -> NDArray[np.int64]:
         known = self.known

@@ -92,10 +92,10 @@ const timeWords = (value) => (value < 1000 ? `${value} ms` : `${value / 1000} s`
 
 const numberRow = (label, count) => element("tr", {}, element("th", { scope: "row" }, label), element("td", { class: "number" }, number(count)));
 
-function speedChart(echarts, { speed: { points, seconds, pauses }, page_list: { total } }) {
+function speedChart(echarts, { speed: { points, seconds, pauses, answers } }) {
   const peak = Math.max(...points.map(([, value]) => value));
   const paused = pauses ? `; ${plural(pauses, "pause")} left out` : "";
-  const words = `mean ${rate(total / seconds)}, peak ${rate(peak)} pages a second${paused}`;
+  const words = `mean ${rate(answers / seconds)}, peak ${rate(peak)} pages a second${paused}`;
   byId("speed-words").textContent = words;
   byId("chart-speed").setAttribute("aria-label", `Pages a second over ${duration(seconds)}: ${words}`);
   return new Chart(echarts, "chart-speed", ({ soft, line, done }) => ({
