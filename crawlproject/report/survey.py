@@ -16,8 +16,9 @@ from crawlproject.frontier.reading import IS_PAGE, Reader
 from crawlproject.frontier.seen import fingerprint
 from crawlproject.monitoring.ending import Ending, Limits
 from crawlproject.monitoring.tally import FINE, OUTCOMES
-from crawlproject.records import PAGE, encodable, from_text
+from crawlproject.records import PAGE, RENDERED, encodable, from_text
 from crawlproject.report.gathering import Gathering
+from crawlproject.report.known import Flag
 from crawlproject.report.lists import URL_CHARS, cut
 from crawlproject.report.pace import pace_of
 from crawlproject.report.values import canonical_of
@@ -54,6 +55,7 @@ class Survey:
         gathering = self._gathered()
         self.tally, self.shape = gathering.tally, gathering.shape
         self.structured = gathering.structured
+        self._is_rendered = gathering.rendered > 0
         self.answers, self.hosts, self.types, self.languages = (
             list(codes)
             for codes in (gathering.answers, gathering.hosts, gathering.types, gathering.languages)
@@ -81,6 +83,8 @@ class Survey:
             limits=self.limits,
             exact=exact,
             near=len(self.copies or ()) - exact,
+            # Where a browser was asked for, nobody needs to be told of it.
+            scripted=0 if self._is_rendered else int(self.known.has(Flag.SCRIPTED).sum()),
             round=self.round,
         )
 
@@ -172,6 +176,9 @@ class Survey:
         for url, (kind, item) in items.items():
             if kind == PAGE:
                 record = self._item(item)
+                if not record.get(RENDERED):
+                    # An item says so of every page.
+                    record.pop(RENDERED, None)
                 self._items[gathering.tally.pages] = item
                 level = record["depth"] if isinstance(record.get("depth"), int) else 0
                 self._add(gathering, self.id_of(url), url, level, record)
