@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,12 @@ from playwright.sync_api import expect, sync_playwright
 
 from crawlproject.frontier.database import connect_to_memory
 from crawlproject.frontier.reading import Reader
+from crawlproject.frontier.rounds import Round
 from crawlproject.monitoring.ending import Limits
 from crawlproject.pipelines.marking import Marks
 from crawlproject.report.document import write_report
 from tests.browser import BROWSER, needs_browser
-from tests.report.making import SITE, Crawl, large
+from tests.report.making import BEGAN, SITE, Crawl, at, large
 from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ pytestmark = needs_browser
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
 HOSTILE = "</script><img src=x onerror=\"document.title='pwned'\"> \u202eevil"
 LARGE = 100_000
+# They begin with what an issue counts, and go on.
+RANKINGS = ("slowest", "largest", "redirects?sort=-linked")
 # More would mean that rows are drawn that nobody sees.
 MOST_NODES = 6_000
 
@@ -127,6 +131,30 @@ def medium(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(database, tmp_path_factory.mktemp("medium") / "report.html")
 
 
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the others have none of: duplicates, orphans, conflicts, changes, pages of scripts."""
+    crawl = Crawl()
+    crawl.page("/", "/copy", "/deep", depth=0, canonical=f"{SITE}/private")
+    crawl.page("/copy", canonical=f"{SITE}/real")
+    for path in ("/real", "/again", "/hidden"):
+        crawl.page(path, depth=2, noindex=path == "/hidden")
+    for path in ("/copy", "/real", "/again", "/hidden"):
+        crawl.database.execute("INSERT INTO contents VALUES (?, x'01', NULL)", (crawl.id(path),))
+    crawl.page("/private", status_code=None, error="robots")
+    crawl.orphan("/lost")
+    crawl.orphan("/deep")
+    crawl.orphan("/lost-and-gone", status_code=404, error="unexpected status 404")
+    crawl.orphan("/lost-vault", status_code=401, error="unexpected status 401")
+    named = ("/lost", "/deep", "/lost-and-gone", "/lost-vault", "/private")
+    crawl.sitemap("/sitemap.xml", *named)
+    crawl.page("/app", rendered=False, word_count=0)
+    crawl.note("round", Round(2, BEGAN, "all")._asdict())
+    for path, kind in (("/a", "gone"), ("/b", "gone"), ("/c", "failed"), ("/app", "changed")):
+        crawl.change(path, kind)
+    return write(crawl.database, tmp_path_factory.mktemp("odd") / "report.html")
+
+
 def ready(page: Page) -> None:
     expect(page.locator("html[data-ready]")).to_be_attached()
 
@@ -178,6 +206,43 @@ def test_every_figure_and_every_issue_leads_to_its_list(browsing: Browsing, smal
         assert rows(page, "pages") == ["/vault"]
 
     assert browsing.look(small, look) == []
+
+
+def test_a_crawl_that_comes_back_says_when_it_did(browsing: Browsing, tmp_path: Path) -> None:
+    crawl = Crawl()
+    crawl.page("/", "/a", depth=0)
+    crawl.page("/a", fetched_at=at(60))
+    crawl.note("round", Round(2, BEGAN + 90 * 86_400, "all")._asdict())
+
+    def look(page: Page) -> None:
+        ready(page)
+        when = page.locator("#when")
+        # Nothing was visited, so nothing took any time.
+        expect(when).to_have_text(re.compile(r"^Visited again \d+ \w+ 20\d\d, \d\d:\d\d$"))
+        began = datetime.fromtimestamp(BEGAN + 90 * 86_400, UTC)
+        expect(when.locator("time")).to_have_attribute("datetime", re.compile(f"^{began:%Y-%m-%d}"))
+
+    assert browsing.look(write(crawl.database, tmp_path / "report.html"), look) == []
+
+
+@pytest.mark.parametrize("name", ["medium", "odd"])
+def test_an_issue_counts_the_rows_that_its_link_shows(
+    browsing: Browsing, name: str, request: pytest.FixtureRequest
+) -> None:
+    def look(page: Page) -> None:
+        ready(page)
+        issues = page.locator("#issue-list a").all()
+        assert len(issues) > 10
+        for link in issues:
+            count = link.locator("b").inner_text()
+            place = (link.get_attribute("href") or "")[1:]
+            if place in RANKINGS:
+                continue
+            name = place.partition("?")[0]
+            link.click()
+            expect(found(page, name)).to_have_text(re.compile(rf"^{count} (of [\d,]+ )?rows?$"))
+
+    assert browsing.look(request.getfixturevalue(name), look) == []
 
 
 def test_a_link_leads_to_its_list_a_second_time(browsing: Browsing, small: Path) -> None:
