@@ -29,6 +29,9 @@ Record = dict[str, Any]
 PAGE = "page"
 # What a page has for pipelines only.
 _ASIDE = frozenset({"extra", "response", "text", "own_text", "content", "stored"})
+# Left out where it is false, but for pages that should have been rendered: so a crawl directory
+# tells them from the others, and the outputs don't.
+RENDERED = "rendered"
 PAGE_FIELDS = tuple(field.name for field in fields(Page) if field.name not in _ASIDE)
 PAGE_NAMES = frozenset(PAGE_FIELDS)
 # What a page says when nothing is known: as far as others can't change it.
@@ -65,10 +68,11 @@ def record_of(item: Any) -> Record:
     return _record_of_any(item, 0)
 
 
-def known_of(page: Page) -> Record:
+def known_of(page: Page, *, is_scripted: bool = False) -> Record:
     """As ``record_of``, without what is not known or empty: two thirds of the fields.
 
-    The links are there in any case. Numbers are known, also that something took no time.
+    The links are there in any case. Numbers are known, also that something took no time; and that
+    a page was not rendered, if it looks empty without scripts (``is_scripted``).
     """
     record = {
         name: value if type(value) in _PLAIN_TYPES else plain(value)
@@ -77,6 +81,8 @@ def known_of(page: Page) -> Record:
     }
     if "links" not in record:
         record["links"] = plain(page.links)
+    if is_scripted and not page.rendered:
+        record[RENDERED] = False
     for name, value in page.extra.items():
         if (key := _key(name)) not in PAGE_NAMES:
             record.setdefault(key, plain(value))

@@ -131,6 +131,14 @@ def test_what_is_known_of_a_page_is_its_record_without_what_is_empty() -> None:
     assert known["headings"] == [{"level": 1}]
 
 
+def test_that_a_page_was_not_rendered_is_known_only_where_it_should_have_been() -> None:
+    page = Page("https://a.example/", status_code=200)
+    assert "rendered" not in known_of(page)
+    assert known_of(page, is_scripted=True)["rendered"] is False
+    page.rendered = True
+    assert known_of(page, is_scripted=True)["rendered"] is True
+
+
 @pytest.mark.parametrize(
     ("item", "expected"),
     [

@@ -59,6 +59,9 @@ class Command(Inquiry, ScrapyCommand):
         with source.opened() as database:
             try:
                 self._write(path, database)
+            except BadOutput as error:
+                self._complain(str(error))
+                return 1
             except OSError as error:
                 self._complain(f"can't write {str(path)!r}: {error.strerror}")
                 return 1

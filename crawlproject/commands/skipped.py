@@ -82,6 +82,9 @@ class Command(Inquiry, ScrapyCommand):
             try:
                 with replaced(path) as file:
                     write(wanted, file)
+            except BadOutput as error:
+                self._complain(str(error))
+                return 1
             except OSError as error:
                 self._complain(f"can't write {str(path)!r}: {error.strerror}")
                 return 1

@@ -139,6 +139,8 @@ class Lease:
     skip: str | None = None
     # What came of it, after the pipelines: the kind of each item, and its record.
     records: list[tuple[str, Record]] = field(default_factory=list)
+    # Whether its page looks empty without scripts, and no browser has shown it.
+    is_scripted: bool = False
     # What is kept beside its page.
     content: Content | None = None
     stored: Record | None = None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.notes import ADDED_FIELDS
 from crawlproject.frontier.seen import fingerprint
-from crawlproject.records import PAGE_FIELDS, PAGE_NAMES, to_text
+from crawlproject.records import PAGE_FIELDS, PAGE_NAMES, RENDERED, to_text
 
 if TYPE_CHECKING:
     from array import array
@@ -255,7 +255,7 @@ class Entries(ABC):
         kept = {
             name: value
             for name, value in record.items()
-            if value or (type(value) is int) or name not in PAGE_NAMES
+            if value or (type(value) is int) or name not in PAGE_NAMES or name == RENDERED
         }
         if as_found:
             kept.pop("links", None)

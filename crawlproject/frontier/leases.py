@@ -139,7 +139,7 @@ class LeaseMiddleware(BaseSpiderMiddleware):
         elif kind == PAGE and item.url == lease.url and not _has_page(lease):
             # Not another page that the callback has made of it, nor a second one.
             lease.content, lease.stored = item.content, item.stored
-            lease.records.append((kind, known_of(item)))
+            lease.records.append((kind, known_of(item, is_scripted=lease.is_scripted)))
         else:
             lease.records.append((kind, record_of(item)))
         if kind == PAGE:

@@ -92,7 +92,8 @@ class PageReader:
                 page.structured_data = self._structured_data(response, stats)
             # Before the tree is given up. Most pages have more links, and cost nothing.
             is_bare = not page.rendered and len(links) < ENOUGH_LINKS
-            if stats is not None and is_bare and is_scripted(response):
+            lease.is_scripted = is_bare and is_scripted(response)
+            if stats is not None and lease.is_scripted:
                 stats.inc_value("pages/scripted")
             if self._reads_text:
                 self._read_text(response, page)

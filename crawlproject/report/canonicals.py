@@ -1,4 +1,4 @@
-"""Where a page, its canonical link, its noindex and a sitemap say different things."""
+"""Where a page, its canonical link, its noindex, a sitemap and robots.txt say different things."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from crawlproject.monitoring.tally import BLOCKED, BROKEN, FINE, OUTCOMES
+from crawlproject.monitoring.tally import BLOCKED, BROKEN, DENIED, FINE, OUTCOMES, REFUSED
 from crawlproject.report.conflicts import (
     ALL,
+    LISTED_BLOCKED,
     LISTED_BROKEN,
     LISTED_CANONICAL,
+    LISTED_DENIED,
     LISTED_NOINDEX,
     LISTED_REDIRECT,
     NOINDEX_TOO,
     OF_SITEMAPS,
     TO_BROKEN,
     TO_CANONICAL,
+    TO_DENIED,
     TO_NOINDEX,
     TO_REDIRECT,
     TO_UNKNOWN,
@@ -42,7 +45,10 @@ if TYPE_CHECKING:
     from crawlproject.report.survey import Survey
 
 ROWS = 20_000
-
+# What sitemaps name and nobody could fetch; what your own rule refuses is no fault of the site.
+_LISTED = {BROKEN: LISTED_BROKEN, BLOCKED: LISTED_BLOCKED, DENIED: LISTED_DENIED}
+# … and what canonical links lead to.
+_TO = {BROKEN: TO_BROKEN, BLOCKED: TO_BROKEN, DENIED: TO_DENIED, REFUSED: TO_UNKNOWN}
 
 _COLUMNS = (
     Column("page", "Page", Kind.PAGE),
@@ -75,9 +81,9 @@ def section(survey: Survey) -> Section:
         "Conflicts",
         _COLUMNS,
         _rows(survey, [found for conflict in ALL for found in shown[conflict]]),
-        lead="Pages whose canonical link, noindex and sitemap contradict each other, or lead "
-        "nowhere.",
-        empty="No conflicts between canonical links, noindex and sitemaps.",
+        lead="Pages whose canonical link, noindex, sitemap and robots.txt contradict each other, "
+        "or lead nowhere.",
+        empty="No conflicts between canonical links, noindex, sitemaps and robots.txt.",
         total=sum(counts.values()),
         of_page=("inlinks",),
     )
@@ -125,8 +131,8 @@ def _canonicals(survey: Survey) -> Iterator[_Found]:
         end = web.place_of(target) if target else None
         if end is None:
             yield _Found(page, TO_UNKNOWN, target, place)
-        elif OUTCOMES[known.outcomes[end]] in (BROKEN, BLOCKED):
-            yield _Found(page, TO_BROKEN, target, place)
+        elif (failed := _TO.get(OUTCOMES[known.outcomes[end]])) is not None:
+            yield _Found(page, failed, target, place)
         elif web.end_of(target) != target:
             yield _Found(page, TO_REDIRECT, target, place)
         elif is_noindex[end]:
@@ -143,8 +149,8 @@ def _listed(survey: Survey) -> Iterator[_Found]:
         end = web.place_of(number)
         if end is None:
             continue
-        if OUTCOMES[known.outcomes[end]] == BROKEN:
-            yield _Found(number, LISTED_BROKEN, 0, end)
+        if (failed := _LISTED.get(OUTCOMES[known.outcomes[end]])) is not None:
+            yield _Found(number, failed, 0, end)
         elif web.end_of(number) != number:
             yield _Found(number, LISTED_REDIRECT, web.end_of(number), end)
         elif is_noindex[end]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from crawlproject.frontier.overview import last_round
 from crawlproject.monitoring.ending import plural
 from crawlproject.records import from_text
 from crawlproject.report.lists import (
@@ -48,7 +47,7 @@ _COLUMNS = (
 def section(survey: Survey) -> Section:
     name, title = "changes-section", "Changes"
     # As the summary has it; None: there is no earlier one.
-    last = last_round(survey.database)
+    last = survey.round
     if last is None:
         return Section(name, title, notes=[_FIRST])
     counts = last.changes
@@ -72,10 +71,25 @@ def section(survey: Survey) -> Section:
         total=sum(counts.values()),
         of_page=("answer",),
     )
-    gone = counts.get("gone", 0) + counts.get("failed", 0)
-    why = "They answered at the last crawl. Other sites and search engines may still send visitors."
-    words = ("page that is gone since the last crawl", "pages that are gone since the last crawl")
-    listing.issues = [Issue(Severity.WARNING, gone, *words, why, "changes?kind=gone")]
+    listing.issues = [
+        Issue(
+            Severity.WARNING,
+            counts.get("gone", 0),
+            "page that is gone since the last crawl",
+            "pages that are gone since the last crawl",
+            "They answered at the last crawl. Other sites and search engines may still send "
+            "visitors.",
+            f"changes?kind={_KINDS['gone']}",
+        ),
+        Issue(
+            Severity.WARNING,
+            counts.get("failed", 0),
+            "page that could not be had since the last crawl",
+            "pages that could not be had since the last crawl",
+            "They answered at the last crawl, and no longer do. That may pass; look again soon.",
+            f"changes?kind={_KINDS['failed']}",
+        ),
+    ]
     return Section(name, title, [listing])
 
 

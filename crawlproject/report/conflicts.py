@@ -1,4 +1,4 @@
-"""What canonical links, noindex and sitemaps can say against each other. *Pure.*"""
+"""What canonical links, noindex, sitemaps and robots.txt can say against each other. *Pure.*"""
 
 from __future__ import annotations
 
@@ -26,6 +26,13 @@ TO_BROKEN = Conflict(
     "canonical links to broken pages",
     _WHY_CANONICAL,
 )
+TO_DENIED = Conflict(
+    "canonical is denied by robots.txt",
+    Severity.ERROR,
+    "canonical link to a page that robots.txt denies",
+    "canonical links to pages that robots.txt denies",
+    "Search engines can't read the page that they are to show.",
+)
 TO_REDIRECT = Conflict(
     "canonical redirects",
     Severity.WARNING,
@@ -50,8 +57,8 @@ TO_CANONICAL = Conflict(
 TO_UNKNOWN = Conflict(
     "canonical was not fetched",
     Severity.NOTICE,
-    "canonical link to a page that was not crawled",
-    "canonical links to pages that were not crawled",
+    "canonical link to a page outside of this crawl",
+    "canonical links to pages outside of this crawl",
     "It may be on another host, or out of scope; nobody has looked whether it is there.",
 )
 NOINDEX_TOO = Conflict(
@@ -89,5 +96,26 @@ LISTED_BROKEN = Conflict(
     "URLs in a sitemap that are broken",
     _WHY_SITEMAP,
 )
-OF_SITEMAPS = (LISTED_BROKEN, LISTED_NOINDEX, LISTED_CANONICAL, LISTED_REDIRECT)
-ALL = (TO_BROKEN, TO_NOINDEX, TO_REDIRECT, TO_CANONICAL, NOINDEX_TOO, *OF_SITEMAPS, TO_UNKNOWN)
+LISTED_DENIED = Conflict(
+    "in a sitemap, denied by robots.txt",
+    Severity.WARNING,
+    "URL in a sitemap that robots.txt denies",
+    "URLs in a sitemap that robots.txt denies",
+    "One says 'read me', the other 'stay away'.",
+)
+LISTED_BLOCKED = Conflict(
+    "in a sitemap, blocked",
+    Severity.WARNING,
+    "URL in a sitemap that lets no crawler in (401, 403, 429)",
+    "URLs in a sitemap that let no crawler in (401, 403, 429)",
+    _WHY_SITEMAP,
+)
+OF_SITEMAPS = (
+    *(LISTED_BROKEN, LISTED_DENIED, LISTED_BLOCKED),
+    *(LISTED_NOINDEX, LISTED_CANONICAL, LISTED_REDIRECT),
+)
+ALL = (
+    *(TO_BROKEN, TO_DENIED, TO_NOINDEX, TO_REDIRECT, TO_CANONICAL, NOINDEX_TOO),
+    *OF_SITEMAPS,
+    TO_UNKNOWN,
+)

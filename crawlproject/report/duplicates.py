@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from crawlproject.pipelines.clusters import Mark
     from crawlproject.report.survey import Survey
 
+    # Clusters: the first page, and the others.
+    Ordered = list[tuple[int, list[Mark]]]
+
 ROWS = 20_000
 _CLUSTERS = 5_000
 # Pages of a cluster that are named.
@@ -34,7 +37,30 @@ def section(survey: Survey) -> Section:
     return Section(name, title, [_clusters(ordered), pages] if ordered else [pages])
 
 
-def _clusters(ordered: list[tuple[int, list[Mark]]]) -> Listing:
+def _competing(survey: Survey, ordered: Ordered) -> set[int]:
+    """The pages that search engines may show beside another of their cluster: of each cluster, all
+    that they may show but one. The one is the first page, or what it names as the real one.
+    """
+    known, web = survey.known, survey.web
+    is_indexable = known.indexable()
+
+    def is_shown(page: int) -> bool:
+        place = web.place_of(page)
+        return place is not None and bool(is_indexable[place])
+
+    competing: set[int] = set()
+    for first, marks in ordered:
+        shown = [mark for mark in marks if is_shown(mark.page)]
+        if shown and not is_shown(first):
+            place = web.place_of(first)
+            real = 0 if place is None else int(known.canonicals[place])
+            kept = min(shown, key=lambda mark: (mark.page != real, mark.similarity is not None))
+            shown.remove(kept)
+        competing.update(mark.page for mark in shown)
+    return competing
+
+
+def _clusters(ordered: Ordered) -> Listing:
     columns = (
         Column("page", "First page", Kind.PAGE, hint="the one nearest to a seed"),
         Column("pages", "Pages", Kind.NUMBER, hint="with the first one"),
@@ -60,14 +86,22 @@ def _clusters(ordered: list[tuple[int, list[Mark]]]) -> Listing:
     )
 
 
-def _pages(survey: Survey, ordered: list[tuple[int, list[Mark]]]) -> Listing:
+def _pages(survey: Survey, ordered: Ordered) -> Listing:
     columns = (
         Column("page", "Page", Kind.PAGE),
         Column("how", "How", is_filter=True),
         Column("similarity", "Similarity", Kind.SHARE),
         Column("first", "First page", Kind.URL),
         Column("pages", "In its cluster", Kind.NUMBER),
+        Column(
+            "competes",
+            "Competes",
+            Kind.YES,
+            is_filter=True,
+            hint="search engines may show it, and another of its cluster",
+        ),
     )
+    competing = _competing(survey, ordered)
     rows: list[Row] = []
     for first, marks in ordered:
         if len(rows) >= ROWS:
@@ -75,7 +109,8 @@ def _pages(survey: Survey, ordered: list[tuple[int, list[Mark]]]) -> Listing:
         for mark in marks:
             how = SAME if mark.similarity is None else ALMOST
             similarity = 1.0 if mark.similarity is None else mark.similarity
-            rows.append((mark.page, how, similarity, first, len(marks) + 1))
+            competes = int(mark.page in competing)
+            rows.append((mark.page, how, similarity, first, len(marks) + 1, competes))
     listing = Listing(
         "duplicates",
         "Duplicate pages",
@@ -86,17 +121,15 @@ def _pages(survey: Survey, ordered: list[tuple[int, list[Mark]]]) -> Listing:
         total=sum(len(marks) for _, marks in ordered),
         of_page=("indexable", "canonical"),
     )
-    listing.issues = _issues(survey)
+    listing.issues = _issues(ordered, competing)
     return listing
 
 
-def _issues(survey: Survey) -> list[Issue]:
-    """A duplicate that names its original is in order."""
-    is_indexable = survey.known.indexable()
+def _issues(ordered: Ordered, competing: set[int]) -> list[Issue]:
+    """A duplicate that names its original is in order, whichever of them is nearer to a seed."""
     counts = {SAME: 0, ALMOST: 0}
-    for mark in survey.copies or ():
-        place = survey.web.place_of(mark.page)
-        if place is not None and is_indexable[place]:
+    for _, marks in ordered:
+        for mark in (mark for mark in marks if mark.page in competing):
             counts[SAME if mark.similarity is None else ALMOST] += 1
     return [
         Issue(
@@ -105,7 +138,7 @@ def _issues(survey: Survey) -> list[Issue]:
             "page with the body of another, and no canonical link",
             "pages with the body of others, and no canonical link",
             "Search engines choose one of them, perhaps not yours, and links to them don't add up.",
-            f"duplicates?how={SAME}",
+            f"duplicates?how={SAME}&competes=1",
         ),
         Issue(
             Severity.NOTICE,
@@ -113,6 +146,6 @@ def _issues(survey: Survey) -> list[Issue]:
             "page with almost the text of another",
             "pages with almost the text of others",
             "Pages that say the same compete with each other; a canonical link says which counts.",
-            f"duplicates?how={ALMOST}",
+            f"duplicates?how={ALMOST}&competes=1",
         ),
     ]

@@ -73,8 +73,9 @@ _KINDS = {
     ),
     DENIED: _Kind(
         "Denied by robots.txt",
-        "Pages link to them, and robots.txt forbids to fetch them. They were not asked for.",
-        "robots.txt forbids nothing that pages link to.",
+        "robots.txt forbids to fetch them, so they were not asked for. Links lead to them, or "
+        "sitemaps and seeds name them.",
+        "robots.txt forbids nothing that was found.",
         Severity.NOTICE,
         "page that robots.txt denies",
         "pages that robots.txt denies",

@@ -10,6 +10,7 @@ from crawlproject.exports.sitemap_xml import HTML_TYPES
 from crawlproject.frontier.entry import depth_of
 from crawlproject.items import Page
 from crawlproject.monitoring.tally import BLOCKED, BROKEN, OUTCOMES, Tally, outcome_of
+from crawlproject.records import RENDERED
 from crawlproject.report.known import ROW, Flag, Known
 from crawlproject.report.shape import Shape
 from crawlproject.report.structured import Types
@@ -50,6 +51,8 @@ class Gathering:
         self.tally = Tally(slowest=0, broken=0)
         self.shape = Shape()
         self.structured = Types()
+        # Pages that a browser has shown.
+        self.rendered = 0
         self.answers, self.hosts, self.types, self.languages = (Codes() for _ in range(4))
         self._rows: list[tuple[Any, ...]] = []
         self._arrays: list[NDArray[np.void]] = []
@@ -63,6 +66,7 @@ class Gathering:
         outcome = outcome_of(status, error)
         self.shape.add(url, is_broken=outcome in (BROKEN, BLOCKED))
         self.structured.add(number, record.get("structured_data"))
+        self.rendered += record.get(RENDERED) is True
         title, description = text_of(record.get("title")), text_of(record.get("description"))
         kind = type_of(record)
         # In the order of ROW.
@@ -113,5 +117,7 @@ def _flags(record: Record, is_html: bool, title: str | None, description: str | 
         has_heading,
         canonical_of(record) is not None,
         whole(record.get("word_count")) is not None,
+        # As ``known_of`` has it.
+        record.get(RENDERED) is False,
     )
     return sum(flag for flag, is_so in zip(_FLAGS, is_set, strict=True) if is_so)

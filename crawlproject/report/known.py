@@ -40,6 +40,8 @@ class Flag(IntFlag):
     CANONICAL = 32
     # Its main text was read, so what it has not is missing.
     READ = 64
+    # It looks empty without scripts, and they did not run.
+    SCRIPTED = 128
 
 
 @dataclass(slots=True)

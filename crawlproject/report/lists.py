@@ -36,7 +36,7 @@ class Kind(StrEnum):
     SHARE = "share"
     # One is the mean.
     RANK = "rank"
-    # Words between commas; each can be chosen by itself.
+    # A list of words; each can be chosen by itself.
     WORDS = "words"
     # '404 Not Found', 'timeout'.
     ANSWER = "answer"

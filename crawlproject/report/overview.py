@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crawlproject.frontier.overview import last_round
 from crawlproject.monitoring.ending import headline, notes
-from crawlproject.monitoring.rounds import round_note
 from crawlproject.monitoring.tally import BLOCKED, BROKEN, DENIED, FINE, OUTCOMES, REFUSED
 from crawlproject.report import weight
 from crawlproject.report.lists import Severity
@@ -25,13 +23,13 @@ _ORDER = list(Severity)
 
 def overview(survey: Survey, sections: list[Section]) -> dict[str, Any]:
     ending = survey.ending()
-    started_at = survey.reader.started_at()
     return {
         "headline": headline(ending),
-        "notes": [*notes(ending), *filter(None, (round_note(last_round(survey.database)),))],
+        "notes": notes(ending),
         "seeds": ending.subject[:10],
         "seed_count": len(ending.subject),
-        "started_at": None if started_at is None else started_at.timestamp(),
+        "began_at": survey.began_at,
+        "is_round": survey.round is not None,
         "open": survey.counts.open,
         "again": survey.count_again(),
         "health": _health(survey),

@@ -22,7 +22,7 @@ _PAGES_A_POINT = 3
 class Pace(NamedTuple):
     """When the first and the last answer came (seconds of the epoch), the seconds between them in
     which somebody was crawling, and how often nobody was. ``points`` are seconds since the first
-    answer, and pages a second until then.
+    answer, and pages a second until then; ``answers`` is how many there were.
     """
 
     first: float | None = None
@@ -30,6 +30,7 @@ class Pace(NamedTuple):
     seconds: float = 0.0
     pauses: int = 0
     points: tuple[tuple[float, float], ...] = ()
+    answers: int = 0
 
 
 def pace_of(fetched: NDArray[np.float64]) -> Pace:
@@ -47,6 +48,7 @@ def pace_of(fetched: NDArray[np.float64]) -> Pace:
         round(seconds, 3),
         int(is_pause.sum()),
         _points(elapsed, seconds) if seconds > 0 else (),
+        len(moments),
     )
 
 

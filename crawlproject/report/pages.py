@@ -14,7 +14,6 @@ import numpy as np
 
 from crawlproject.frontier.entry import depth_of
 from crawlproject.monitoring.tally import FINE, OUTCOMES
-from crawlproject.report.gathering import Codes
 from crawlproject.report.lists import TEXT_CHARS, URL_CHARS, Kind, cut
 from crawlproject.report.page_columns import INDEXABLE, indexable
 from crawlproject.report.refs import Refs
@@ -34,7 +33,6 @@ MOST_PAGES = 150_000
 _PART = 2_000
 _AT_ONCE = 500
 _DESCRIPTION_CHARS = 200
-_TYPES = 5
 
 
 class PageParts:
@@ -56,11 +54,11 @@ class PageParts:
         self.numbers[survey.known.ids] = self._by_place
         self.numbers[0] = -1
         self._copies = {mark.page: mark for mark in survey.copies or ()}
-        self._data = Codes()
+        self._data = survey.structured.codes()
         self._indexable = indexable(survey.known)
 
     def words(self) -> dict[str, list[str]]:
-        """What the codes of columns mean; to be asked for when all parts are written."""
+        """What the codes of columns mean."""
         survey = self._survey
         return {
             "answer": survey.answers,
@@ -129,6 +127,11 @@ class PageParts:
             "fetched": [None if at != at else round(at) for at in fetched.tolist()],
         }
 
+    def _types(self, record: Record) -> list[int]:
+        """All that are counted, so that a figure leads to the pages that it counts."""
+        names = sorted(set(names_of(record.get("structured_data"))))
+        return [self._data[name] for name in names if name in self._data]
+
     def _texts(self, place: int, record: Record, refs: Refs) -> dict[str, Any]:
         survey, known = self._survey, self._survey.known
         number = int(known.ids[place])
@@ -145,9 +148,7 @@ class PageParts:
             "canonical": refs(canonical),
             "duplicate_of": None if mark is None else refs(mark.of),
             "similarity": 1 if mark is not None and similarity is None else similarity,
-            "data": self._data[
-                ", ".join(sorted(set(names_of(record.get("structured_data"))))[:_TYPES])
-            ],
+            "data": self._types(record),
             "sources": [source for source in sources if source >= 0],
         }
 

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crawlproject.frontier.base import DEPTH
 from crawlproject.frontier.entry import BY_SITEMAP
 from crawlproject.frontier.rows import state_of
+from crawlproject.monitoring.ending import plural
 from crawlproject.report.lists import Column, Issue, Kind, Listing, Section, Severity, pages_list
 
 if TYPE_CHECKING:
@@ -23,23 +25,44 @@ def section(survey: Survey) -> Section:
     name, title = "sitemaps-section", "Sitemaps"
     if not survey.web.sitemaps:
         return Section(name, title, notes=[_NONE])
-    return Section(name, title, [_orphans(survey), _unlisted(survey), _sitemaps(survey)])
+    listings = [_orphans(survey), _unlisted(survey), _sitemaps(survey)]
+    return Section(name, title, listings, _notes(survey))
+
+
+def _notes(survey: Survey) -> list[str]:
+    """What may make orphans of pages that are none."""
+    missing = (
+        (survey.counts.skipped.get(DEPTH, 0), f"too deep (depth={survey.limits.depth})"),
+        (survey.counts.open, "not yet fetched"),
+    )
+    some = [
+        f"{plural(count, 'URL')} {'is' if count == 1 else 'are'} {what}"
+        for count, what in missing
+        if count
+    ]
+    if not some:
+        return []
+    return [f"{', '.join(some)}: what is called an orphan may be linked from there."]
 
 
 def _orphans(survey: Survey) -> Listing:
-    # As ``is_orphan`` has it.
-    places = np.flatnonzero(survey.known.levels == BY_SITEMAP + 1)
+    known = survey.known
+    # As ``is_orphan`` has it, but for those that a page links to from where nobody followed it.
+    is_alone = (known.levels == BY_SITEMAP + 1) & ~survey.web.is_linked
+    places = np.flatnonzero(is_alone)
+    # Of the others, something else is wrong, or nobody is to find them.
+    lost = int((is_alone & known.indexable()).sum())
     why = "Visitors don't find them, and search engines take them for unimportant."
     words = ("page that nothing links to", "pages that nothing links to")
     return pages_list(
         "orphans",
         "Orphans",
         survey.ids(places[:ROWS]),
-        lead="A sitemap names them, and no page that links lead to does.",
-        empty="No orphans. Every page in a sitemap can be reached by links.",
+        lead="A sitemap names them, and no page that links lead to links to them.",
+        empty="No orphans. To every page that a sitemap names, a page links that can be reached.",
         total=len(places),
-        of_page=("answer", "words"),
-        issues=[Issue(Severity.WARNING, len(places), *words, why, "orphans")],
+        of_page=("answer", "indexable", "words"),
+        issues=[Issue(Severity.WARNING, lost, *words, why, "orphans?indexable=yes")],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crawlproject.report.lists import Column, Kind, Listing, Section, cut
+from crawlproject.report.values import text_of
 
 # A page may call its data anything.
 MOST_TYPES = 1_000
@@ -34,6 +35,10 @@ class Types:
             examples = self._examples.setdefault(name, [])
             if len(examples) < _EXAMPLES:
                 examples.append(page)
+
+    def codes(self) -> dict[str, int]:
+        """The types that are counted, each with a number; to be asked for after all pages."""
+        return {name: number for number, name in enumerate(self._counts)}
 
     def section(self) -> Section:
         rows = [
@@ -67,6 +72,6 @@ def names_of(data: Any) -> list[str]:
     for item in data if isinstance(data, list) else ():
         types = item.get("type") if isinstance(item, dict) else None
         for name in types if isinstance(types, list) else [types]:
-            found = cut(name, _TYPE_CHARS) if isinstance(name, str) else "no type"
-            names.append(found)
+            text = text_of(name)
+            names.append("no type" if text is None else cut(text, _TYPE_CHARS))
     return names

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlproject.frontier import overview
-from crawlproject.frontier.entry import address_of
+from crawlproject.frontier.entry import BY_SITEMAP, address_of
 from crawlproject.frontier.reading import IS_PAGE, Reader
 from crawlproject.frontier.seen import fingerprint
 from crawlproject.monitoring.ending import Ending, Limits
 from crawlproject.monitoring.tally import FINE, OUTCOMES
-from crawlproject.records import PAGE, encodable, from_text
+from crawlproject.records import PAGE, RENDERED, encodable, from_text
 from crawlproject.report.gathering import Gathering
+from crawlproject.report.known import Flag
 from crawlproject.report.lists import URL_CHARS, cut
 from crawlproject.report.pace import pace_of
 from crawlproject.report.values import canonical_of
@@ -54,17 +55,21 @@ class Survey:
         gathering = self._gathered()
         self.tally, self.shape = gathering.tally, gathering.shape
         self.structured = gathering.structured
+        self._is_rendered = gathering.rendered > 0
         self.answers, self.hosts, self.types, self.languages = (
             list(codes)
             for codes in (gathering.answers, gathering.hosts, gathering.types, gathering.languages)
         )
         self.known = gathering.known()
-        self.web = Web(self.database, self.known.ids, self._limits_of_sources())
+        is_reached = self.known.levels < BY_SITEMAP
+        self.web = Web(self.database, self.known.ids, self._limits_of_sources(), is_reached)
         self.rank = self.web.rank()
         self.in_sitemap = self.web.in_sitemaps()
         self.counts = overview.count(self.database)
         self.depths = reader.depths()
-        self.pace = pace_of(self.known.fetched)
+        # The last time that pages were visited again; None: this is the first crawl.
+        self.round = overview.last_round(self.database)
+        self.pace = pace_of(self._moments())
 
     def ending(self) -> Ending:
         """What the summary of the crawl would say, had it ended now, in one run."""
@@ -78,7 +83,18 @@ class Survey:
             limits=self.limits,
             exact=exact,
             near=len(self.copies or ()) - exact,
+            # Where a browser was asked for, nobody needs to be told of it.
+            scripted=0 if self._is_rendered else int(self.known.has(Flag.SCRIPTED).sum()),
+            round=self.round,
         )
+
+    @property
+    def began_at(self) -> float | None:
+        """When the crawl began, or the last round of one that comes back."""
+        if self.round is not None:
+            return self.round.began_at
+        started_at = self.reader.started_at()
+        return self.pace.first or (None if started_at is None else started_at.timestamp())
 
     def count_again(self) -> int:
         """How many URLs that were fetched before are to be fetched again."""
@@ -160,6 +176,9 @@ class Survey:
         for url, (kind, item) in items.items():
             if kind == PAGE:
                 record = self._item(item)
+                if not record.get(RENDERED):
+                    # An item says so of every page.
+                    record.pop(RENDERED, None)
                 self._items[gathering.tally.pages] = item
                 level = record["depth"] if isinstance(record.get("depth"), int) else 0
                 self._add(gathering, self.id_of(url), url, level, record)
@@ -168,6 +187,21 @@ class Survey:
     def _add(self, gathering: Gathering, number: int, url: str, level: int, record: Record) -> None:
         canonical = canonical_of(record)
         gathering.add(number, url, level, record, self.id_of(canonical) if canonical else 0)
+
+    def _moments(self) -> NDArray[np.float64]:
+        """When answers came, of the last round only: a page that has not changed is as old as the
+        day on which it was read.
+        """
+        if self.round is None:
+            return self.known.fetched
+        rows = self.database.execute(
+            "SELECT visited_at FROM visits JOIN urls USING (id) JOIN pages USING (id) "  # noqa: S608
+            f"WHERE visited_at >= ? AND {IS_PAGE}",
+            (self.round.began_at,),
+        )
+        visited = np.fromiter((at for (at,) in rows), np.float64)
+        fetched = self.known.fetched
+        return visited if len(visited) else fetched[fetched >= self.round.began_at]
 
     def _limits_of_sources(self) -> NDArray[np.int64]:
         known = self.known

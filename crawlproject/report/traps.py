@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from crawlproject.frontier.reading import IS_PAGE
 from crawlproject.report.lists import (
     URL_CHARS,
     Column,
@@ -84,7 +85,8 @@ def _traps(survey: Survey) -> Listing:
 
 def _variants(survey: Survey) -> Listing:
     found = survey.database.execute(
-        "SELECT substr(url, 1, instr(url, '?') - 1), count(*), sum(state IN (2, 3)) FROM urls "
+        f"SELECT substr(url, 1, instr(url, '?') - 1), count(*), coalesce(sum({IS_PAGE}), 0) "  # noqa: S608
+        "FROM urls LEFT JOIN pages USING (id) "
         "WHERE instr(url, '?') > 0 AND (state <> 4 OR reason <> 'offsite') "
         "GROUP BY 1 HAVING count(*) >= ? ORDER BY 2 DESC, 1",
         (MANY_QUERIES,),
@@ -92,7 +94,8 @@ def _variants(survey: Survey) -> Listing:
     columns = (
         Column("url", "Path", Kind.URL),
         Column("variants", "Queries", Kind.NUMBER, hint="different ones that were found"),
-        Column("pages", "Fetched", Kind.NUMBER, link="pages?path={url}"),
+        # With the question mark: /search is not /search-help.
+        Column("pages", "Pages", Kind.NUMBER, link="pages?path={url}%3F"),
     )
     rows = [(cut(path, URL_CHARS), urls, fetched) for path, urls, fetched in found[:ROWS]]
     return Listing(

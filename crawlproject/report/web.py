@@ -51,8 +51,11 @@ class Web:
         database: sqlite3.Connection,
         ids: NDArray[np.uint32],
         limits: NDArray[np.integer] | None = None,
+        reached: NDArray[np.bool_] | None = None,
     ) -> None:
-        """``limits``: of how many linking pages of each page the places are kept."""
+        """``limits``: of how many linking pages of each page the places are kept. ``reached``: the
+        pages that links lead to from a seed; None: all of them.
+        """
         (last,) = database.execute("SELECT coalesce(max(id), 0) FROM urls").fetchone()
         self._database = database
         self._ids = ids
@@ -66,6 +69,9 @@ class Web:
         self.to_redirects = FirstSources(
             np.full(len(self.redirects), 0 if limits is None else _SOURCES_OF_REDIRECTS)
         )
+        self._reached = np.ones(len(ids), np.bool_) if reached is None else reached
+        # By place: whether a page that is reached links there. It may be too deep to be followed.
+        self.is_linked = np.zeros(len(ids), np.bool_)
         self.sitemaps: list[Sitemap] = []
         self._links: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
         self._read()
@@ -126,6 +132,7 @@ class Web:
         is_link = (sources >= 0) & (targets >= 0) & (sources != targets)
         is_link &= _is_first(sources, targets, is_link & (self._ends[numbers] != numbers))
         self.first.add(targets[is_link], sources[is_link])
+        self.is_linked[targets[is_link & self._reached[sources]]] = True
         passes_on = is_link & ((edges.links & 1) == 0)
         self._links.append((sources[passes_on], targets[passes_on]))
         redirects = self._redirect_places[numbers]

@@ -111,3 +111,17 @@ def test_a_report_that_can_t_be_written_leaves_the_old_one(
     )
     assert path.read_text() == "yesterday"
     assert [one.name for one in tmp_path.iterdir() if one.is_file()] == ["report.html"]
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"), [("folder.html", "Is a directory"), ("file/r.html", "File exists")]
+)
+def test_a_place_where_no_file_can_be_is_an_output_that_can_t_be_written(
+    output: str, reason: str, folder: Path, tmp_path: Path, capfd: CapFd
+) -> None:
+    (tmp_path / "folder.html").mkdir()
+    (tmp_path / "file").touch()
+    path = tmp_path / output
+    told = ask(capfd, "report", folder, "-o", path)
+    assert told.status == 1
+    assert told.err == f"scrapy report: error: can't write {str(path)!r}: {reason}\n"

@@ -101,20 +101,28 @@ def test_a_file_is_replaced_when_it_is_complete(
         (["--reason", "ofsite"], "--reason: nothing was skipped for 'ofsite'; did you mean 'off"),
         (["--reason", "xyz"], "--reason: nothing was skipped for 'xyz'; there are excluded, nof"),
         (["-o", "@/l.xml"], "can't write '@/l.xml': give the file the extension .csv or .jsonl"),
-        (["-o", "@/file/l.csv"], "can't write '@/file/l.csv': "),
         (["more"], "unknown argument 'more'; give CRAWLDIR [options]"),
     ],
 )
 def test_bad_input_gets_one_line_and_status_2(
     capfd: CapFd, folder: Path, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
-    (tmp_path / "file").touch()
     given = [part.replace("@", str(tmp_path)) for part in arguments]
     answer = ask(capfd, "skipped", folder, *given)
     assert (answer.status, answer.out) == (2, "")
     expected = f"scrapy skipped: error: {message.replace('@', str(tmp_path))}"
     assert answer.err.startswith(expected)
     assert answer.err.count("\n") == 1
+
+
+def test_a_place_where_no_file_can_be_gets_one_line_and_status_1(
+    capfd: CapFd, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / "l.csv"
+    answer = ask(capfd, "skipped", folder, "-o", path)
+    assert (answer.status, answer.out) == (1, "")
+    assert answer.err == f"scrapy skipped: error: can't write {str(path)!r}: File exists\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is full")

@@ -16,7 +16,7 @@ from crawlproject.frontier.seen import fingerprint
 from crawlproject.monitoring.ending import Limits
 from crawlproject.pipelines.duplicates import MAKING
 from crawlproject.pipelines.marking import Marks
-from crawlproject.records import to_text
+from crawlproject.records import PAGE, to_text
 from crawlproject.report.survey import Survey
 
 if TYPE_CHECKING:
@@ -114,6 +114,13 @@ class Crawl:
 
     def skip(self, path: str, reason: str, rule: str | None = None, referrer: str = "/") -> int:
         return self.url(path, SKIPPED, reason=reason, rule=rule, referrer=self.id(referrer))
+
+    def item(self, record: Record) -> None:
+        """One that stands for a page."""
+        self.database.execute(
+            "INSERT INTO items (kind, page, record) VALUES (?, ?, ?)",
+            (PAGE, record["url"], to_text(record)),
+        )
 
     def change(self, path: str, kind: str, seconds: float = 100, **detail: list[Any]) -> None:
         self.database.execute(

@@ -26,6 +26,8 @@ def conflicts(crawl: Crawl) -> set[tuple[str, str, str]]:
     [
         ("/broken", "canonical is broken"),
         ("/blocked", "canonical is broken"),
+        ("/private", "canonical is denied by robots.txt"),
+        ("/refused", "canonical was not fetched"),
         ("/moved", "canonical redirects"),
         ("/hidden", "canonical is noindex"),
         ("/copy", "canonical names another"),
@@ -38,6 +40,8 @@ def test_a_canonical_link_that_leads_nowhere(target: str, what: str) -> None:
     crawl.page("/", "/queued", depth=0)
     crawl.broken("/broken")
     crawl.broken("/blocked", 403)
+    crawl.page("/private", status_code=None, error="robots")
+    crawl.page("/refused", status_code=None, error="too dear: a rule of ours")
     crawl.redirect("/moved", "/")
     crawl.page("/hidden", noindex=True)
     crawl.page("/copy", canonical=f"{SITE}/")
@@ -61,13 +65,27 @@ def test_a_sitemap_should_name_pages_that_can_be_shown() -> None:
     crawl.page("/copy", canonical=f"{SITE}/")
     crawl.redirect("/moved", "/")
     crawl.broken("/broken")
-    crawl.sitemap("/sitemap.xml", "/", "/hidden", "/copy", "/moved", "/broken", "/never-fetched")
+    crawl.broken("/vault", 401)
+    crawl.page("/private", status_code=None, error="robots")
+    names = ("/", "/hidden", "/copy", "/moved", "/broken", "/vault", "/private", "/never-fetched")
+    crawl.sitemap("/sitemap.xml", *names)
     assert conflicts(crawl) == {
         ("/hidden", "noindex in a sitemap", ""),
         ("/copy", "in a sitemap, names another", "/"),
         ("/moved", "in a sitemap, redirects", "/"),
         ("/broken", "in a sitemap, broken", ""),
+        ("/vault", "in a sitemap, blocked", ""),
+        ("/private", "in a sitemap, denied by robots.txt", ""),
     }
+
+
+def test_a_canonical_page_that_is_denied_is_not_said_to_be_in_order() -> None:
+    crawl = Crawl()
+    crawl.page("/", depth=0, canonical=f"{SITE}/private")
+    crawl.page("/private", status_code=None, error="robots")
+    (listing,) = section(crawl.survey()).listings
+    passed = [issue.several for issue in listing.issues if not issue.number]
+    assert not any("denie" in words or "not crawled" in words for words in passed)
 
 
 def test_a_canonical_link_to_a_page_that_is_fine_is_fine() -> None:

@@ -50,6 +50,18 @@ def test_what_has_changed_since_the_last_crawl_the_worst_first() -> None:
     assert (listing.total, listing.issues[0].number) == (3, 1)
 
 
+def test_what_is_gone_and_what_failed_are_counted_apart_as_the_list_shows_them() -> None:
+    crawl = second_round()
+    for path in ("/a", "/b"):
+        crawl.change(path, "gone")
+    crawl.change("/c", "failed")
+    (listing,) = section(crawl.survey()).listings
+    for issue in listing.issues:
+        wanted = issue.link.removeprefix("changes?kind=")
+        assert issue.number == sum(row[1] == wanted for row in listing.rows)
+    assert [issue.number for issue in listing.issues] == [2, 1]
+
+
 def test_links_headings_and_the_main_text_are_told_in_words() -> None:
     crawl = second_round()
     gone = {"count": 1, "urls": ["https://x/old"]}

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.frontier.base import Counts
+from crawlproject.frontier.notes import ROUND
+from crawlproject.frontier.rounds import Round
 from crawlproject.monitoring.ending import headline, notes
 from crawlproject.monitoring.tally import Tally
 from crawlproject.records import page_from
 from crawlproject.report.document import sections_of
 from crawlproject.report.overview import overview
 from tests.crawling import crawl_site
-from tests.report.making import DONE, QUEUED, Crawl
+from tests.report.making import BEGAN, DONE, QUEUED, Crawl, at
 from tests.report.reading import report_in
 
 if TYPE_CHECKING:
@@ -160,3 +162,39 @@ def test_urls_that_are_to_be_fetched_again_are_told_apart() -> None:
     survey = crawl.survey()
     head = overview(survey, sections_of(survey))
     assert (head["open"], head["again"]) == (2, 1)
+
+
+def test_a_crawl_that_comes_back_is_dated_by_its_last_round() -> None:
+    crawl = Crawl()
+    day = 86_400.0
+    crawl.note(ROUND, Round(2, BEGAN + 7 * day, "all")._asdict())
+    for number in range(5):
+        # Read a week ago, and the same since.
+        crawl.page(f"/{number}", fetched_at=at(number * 60))
+        visited_at = BEGAN + 7 * day + 1 + number / 2
+        crawl.database.execute(
+            "INSERT INTO visits VALUES (?, 0, ?, 0, '{}')", (crawl.id(f"/{number}"), visited_at)
+        )
+    survey = crawl.survey()
+    head = overview(survey, sections_of(survey))
+    assert (head["began_at"], head["is_round"]) == (BEGAN + 7 * day, True)
+    assert (head["speed"]["seconds"], head["speed"]["answers"]) == (2, 5)
+    assert "5 pages were visited again: none has changed." in head["notes"]
+
+
+def test_a_round_that_met_nothing_has_no_duration() -> None:
+    crawl = Crawl()
+    crawl.page("/", depth=0, fetched_at=at(0))
+    crawl.page("/a", fetched_at=at(60))
+    crawl.note(ROUND, Round(2, BEGAN + 1000, "due")._asdict())
+    survey = crawl.survey()
+    head = overview(survey, sections_of(survey))
+    assert (head["began_at"], head["speed"]["seconds"]) == (BEGAN + 1000, 0)
+
+
+def test_a_first_crawl_is_dated_by_its_first_answer() -> None:
+    crawl = Crawl()
+    crawl.page("/", depth=0, fetched_at=at(3))
+    survey = crawl.survey()
+    head = overview(survey, sections_of(survey))
+    assert (head["began_at"], head["is_round"]) == (BEGAN + 3, False)

@@ -14,7 +14,7 @@ def test_without_answers_there_is_no_pace(moments: list[float]) -> None:
 
 
 def test_one_answer_takes_no_time() -> None:
-    assert pace_of(np.array([5.0])) == Pace(5, 5, 0, 0, ())
+    assert pace_of(np.array([5.0])) == Pace(5, 5, 0, 0, (), 1)
 
 
 def test_pages_a_second_are_told_over_time() -> None:

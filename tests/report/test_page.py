@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,12 @@ from playwright.sync_api import expect, sync_playwright
 
 from crawlproject.frontier.database import connect_to_memory
 from crawlproject.frontier.reading import Reader
+from crawlproject.frontier.rounds import Round
 from crawlproject.monitoring.ending import Limits
 from crawlproject.pipelines.marking import Marks
 from crawlproject.report.document import write_report
 from tests.browser import BROWSER, needs_browser
-from tests.report.making import SITE, Crawl, large
+from tests.report.making import BEGAN, SITE, Crawl, at, large
 from tests.waiting import PATIENCE
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ pytestmark = needs_browser
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync")
 HOSTILE = "</script><img src=x onerror=\"document.title='pwned'\"> \u202eevil"
 LARGE = 100_000
+# They begin with what an issue counts, and go on.
+RANKINGS = ("slowest", "largest", "redirects?sort=-linked")
 # More would mean that rows are drawn that nobody sees.
 MOST_NODES = 6_000
 
@@ -127,6 +131,30 @@ def medium(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(database, tmp_path_factory.mktemp("medium") / "report.html")
 
 
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the others have none of: duplicates, orphans, conflicts, changes, pages of scripts."""
+    crawl = Crawl()
+    crawl.page("/", "/copy", "/deep", depth=0, canonical=f"{SITE}/private")
+    crawl.page("/copy", canonical=f"{SITE}/real")
+    for path in ("/real", "/again", "/hidden"):
+        crawl.page(path, depth=2, noindex=path == "/hidden")
+    for path in ("/copy", "/real", "/again", "/hidden"):
+        crawl.database.execute("INSERT INTO contents VALUES (?, x'01', NULL)", (crawl.id(path),))
+    crawl.page("/private", status_code=None, error="robots")
+    crawl.orphan("/lost")
+    crawl.orphan("/deep")
+    crawl.orphan("/lost-and-gone", status_code=404, error="unexpected status 404")
+    crawl.orphan("/lost-vault", status_code=401, error="unexpected status 401")
+    named = ("/lost", "/deep", "/lost-and-gone", "/lost-vault", "/private")
+    crawl.sitemap("/sitemap.xml", *named)
+    crawl.page("/app", rendered=False, word_count=0)
+    crawl.note("round", Round(2, BEGAN, "all")._asdict())
+    for path, kind in (("/a", "gone"), ("/b", "gone"), ("/c", "failed"), ("/app", "changed")):
+        crawl.change(path, kind)
+    return write(crawl.database, tmp_path_factory.mktemp("odd") / "report.html")
+
+
 def ready(page: Page) -> None:
     expect(page.locator("html[data-ready]")).to_be_attached()
 
@@ -175,6 +203,59 @@ def test_every_figure_and_every_issue_leads_to_its_list(browsing: Browsing, smal
         expect(page.locator("#broken-title")).to_be_focused()
         page.locator("#answer-rows a", has_text="403").click()
         expect(found(page, "pages")).to_have_text("1 of 33 rows")
+        assert rows(page, "pages") == ["/vault"]
+
+    assert browsing.look(small, look) == []
+
+
+def test_a_crawl_that_comes_back_says_when_it_did(browsing: Browsing, tmp_path: Path) -> None:
+    crawl = Crawl()
+    crawl.page("/", "/a", depth=0)
+    crawl.page("/a", fetched_at=at(60))
+    crawl.note("round", Round(2, BEGAN + 90 * 86_400, "all")._asdict())
+
+    def look(page: Page) -> None:
+        ready(page)
+        when = page.locator("#when")
+        # Nothing was visited, so nothing took any time.
+        expect(when).to_have_text(re.compile(r"^Visited again \d+ \w+ 20\d\d, \d\d:\d\d$"))
+        began = datetime.fromtimestamp(BEGAN + 90 * 86_400, UTC)
+        expect(when.locator("time")).to_have_attribute("datetime", re.compile(f"^{began:%Y-%m-%d}"))
+
+    assert browsing.look(write(crawl.database, tmp_path / "report.html"), look) == []
+
+
+@pytest.mark.parametrize("name", ["medium", "odd"])
+def test_an_issue_counts_the_rows_that_its_link_shows(
+    browsing: Browsing, name: str, request: pytest.FixtureRequest
+) -> None:
+    def look(page: Page) -> None:
+        ready(page)
+        issues = page.locator("#issue-list a").all()
+        assert len(issues) > 10
+        for link in issues:
+            count = link.locator("b").inner_text()
+            place = (link.get_attribute("href") or "")[1:]
+            if place in RANKINGS:
+                continue
+            name = place.partition("?")[0]
+            link.click()
+            expect(found(page, name)).to_have_text(re.compile(rf"^{count} (of [\d,]+ )?rows?$"))
+
+    assert browsing.look(request.getfixturevalue(name), look) == []
+
+
+def test_a_link_leads_to_its_list_a_second_time(browsing: Browsing, small: Path) -> None:
+    def look(page: Page) -> None:
+        ready(page)
+        to_broken = page.locator("#figures a", has_text="Broken")
+        to_vault = page.locator("#answer-rows a", has_text="403")
+        for link, name in ((to_broken, "broken"), (to_vault, "pages")):
+            for _ in range(2):
+                page.evaluate("scrollTo(0, 0)")
+                link.click()
+                expect(page.locator(f"#{name}-title")).to_be_focused()
+                expect(page.locator(f"#{name}-title")).to_be_in_viewport()
         assert rows(page, "pages") == ["/vault"]
 
     assert browsing.look(small, look) == []
@@ -232,6 +313,27 @@ def test_a_link_brings_its_search_filter_and_order(browsing: Browsing, small: Pa
 
     place = "#pages?q=shop/1&outcome=fine&sort=-fetch_ms"
     assert browsing.look(small, look, place) == []
+
+
+def test_a_type_of_data_leads_to_all_pages_that_have_it(browsing: Browsing, tmp_path: Path) -> None:
+    crawl = Crawl()
+    for number in range(10):
+        types = [f"A{one}" for one in range(number)] + ["WebPage", "One, or two"]
+        crawl.page(f"/{number}", structured_data=[{"type": name} for name in types])
+    crawl.page("/none")
+
+    def look(page: Page) -> None:
+        ready(page)
+        for name, count in (("WebPage", 10), ("One, or two", 10), ("A7", 2)):
+            row = page.locator("#types tbody tr").filter(has=page.get_by_text(name, exact=True))
+            row.get_by_role("link").click()
+            expect(found(page, "pages")).to_have_text(f"{count} of 11 rows")
+        page.goto(f"{page.url.partition('#')[0]}#pages?data=")
+        expect(found(page, "pages")).to_have_text("1 of 11 rows")
+        header, *lines = saved(page, "pages")
+        assert [line[header.index("data")] for line in lines] == [""]
+
+    assert browsing.look(write(crawl.database, tmp_path / "report.html"), look) == []
 
 
 def test_a_row_opens_and_tells_who_links_to_its_page(browsing: Browsing, small: Path) -> None:
@@ -308,6 +410,24 @@ def test_what_a_hostile_site_says_is_text(browsing: Browsing, tmp_path: Path) ->
 
     report = write(crawl.database, tmp_path / "report.html")
     assert browsing.look(report, look) == []
+
+
+def test_letters_that_need_a_joiner_keep_it(browsing: Browsing, tmp_path: Path) -> None:
+    crawl = Crawl()
+    persian, family, sides = (
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "\U0001f468\u200d\U0001f467",
+        "a\u200e",
+    )
+    crawl.page("/", depth=0, title=f"{persian} {family} {sides}")
+    crawl.page("/odd", title="\u202ea\u2066b\u0007c\u200bd")
+
+    def look(page: Page) -> None:
+        ready(page)
+        titles = page.locator("#pages .title").all_inner_texts()
+        assert titles == [f"{persian} {family} {sides}", "\ufffda\ufffdb\ufffdc\ufffdd"]
+
+    assert browsing.look(write(crawl.database, tmp_path / "report.html"), look) == []
 
 
 def test_a_hundred_thousand_pages_are_sorted_and_searched(browsing: Browsing, many: Path) -> None:

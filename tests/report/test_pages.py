@@ -42,6 +42,19 @@ def test_codes_have_their_words() -> None:
     assert words["language"][part["language"][0]] == "de"
 
 
+def test_a_page_has_all_types_of_its_data_as_codes() -> None:
+    crawl = Crawl()
+    names = [f"Type {number}" for number in range(9)]
+    crawl.page("/a", structured_data=[{"type": name} for name in ["WebPage", *names]])
+    crawl.page("/b", structured_data=[{"type": "One, or two"}, {"type": "WebPage"}])
+    crawl.page("/c")
+    parts = parts_of(crawl)
+    (part,) = parts
+    words = parts.words()["data"]
+    found = [[words[code] for code in codes] for codes in part["data"]]
+    assert found == [[*names, "WebPage"], ["One, or two", "WebPage"], []]
+
+
 def test_beyond_the_bound_what_is_wrong_and_what_is_linked_most_stays() -> None:
     crawl = Crawl()
     paths = [f"/{number}" for number in range(50)]

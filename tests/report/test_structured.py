@@ -13,7 +13,7 @@ from crawlproject.report.structured import MOST_TYPES, Types, names_of
         (None, []),
         ("Product", []),
         ([{"type": "Product"}, {"type": ["Offer", "Thing"]}], ["Product", "Offer", "Thing"]),
-        ([{"type": None}, {}, 5], ["no type", "no type", "no type"]),
+        ([{"type": None}, {}, 5, {"type": ""}], ["no type"] * 4),
     ],
 )
 def test_the_types_of_a_pages_data(data: Any, names: list[str]) -> None:

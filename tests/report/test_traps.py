@@ -31,3 +31,16 @@ def test_a_path_with_many_queries_is_worth_a_look() -> None:
         crawl.page(f"/few?page={number}")
     _, variants = section(crawl.survey()).listings
     assert variants.rows == [(f"{SITE}/list", MANY_QUERIES, MANY_QUERIES)]
+
+
+def test_its_figure_counts_the_pages_that_the_link_shows() -> None:
+    crawl = Crawl()
+    for number in range(MANY_QUERIES):
+        crawl.page(f"/search?q={number}")
+    crawl.redirect("/search?q=old", "/search?q=1")
+    crawl.skip("/search?q=far", "depth")
+    crawl.page("/search-help")
+    crawl.page("/search")
+    _, variants = section(crawl.survey()).listings
+    assert variants.rows == [(f"{SITE}/search", MANY_QUERIES + 2, MANY_QUERIES)]
+    assert variants.columns[2].link == "pages?path={url}%3F"

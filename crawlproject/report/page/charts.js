@@ -1,7 +1,7 @@
 // The charts, drawn by ECharts as SVG. What they show stands beside them as numbers, too.
 
 import { byId, element, ownLink } from "./dom.js";
-import { placeOf } from "./place.js";
+import { goTo, placeOf } from "./place.js";
 import { duration, number, plural, rate, shortNumber } from "./words.js";
 
 const MOST_DEPTHS = 24;
@@ -60,10 +60,6 @@ export function showCharts(echarts, head) {
   return charts;
 }
 
-const goTo = (place) => {
-  location.hash = place;
-};
-
 function depthChart(echarts, { depths }) {
   const shown = depths.slice(0, MOST_DEPTHS);
   const labels = shown.map(([depth]) => String(depth));
@@ -96,10 +92,10 @@ const timeWords = (value) => (value < 1000 ? `${value} ms` : `${value / 1000} s`
 
 const numberRow = (label, count) => element("tr", {}, element("th", { scope: "row" }, label), element("td", { class: "number" }, number(count)));
 
-function speedChart(echarts, { speed: { points, seconds, pauses }, page_list: { total } }) {
+function speedChart(echarts, { speed: { points, seconds, pauses, answers } }) {
   const peak = Math.max(...points.map(([, value]) => value));
   const paused = pauses ? `; ${plural(pauses, "pause")} left out` : "";
-  const words = `mean ${rate(total / seconds)}, peak ${rate(peak)} pages a second${paused}`;
+  const words = `mean ${rate(answers / seconds)}, peak ${rate(peak)} pages a second${paused}`;
   byId("speed-words").textContent = words;
   byId("chart-speed").setAttribute("aria-label", `Pages a second over ${duration(seconds)}: ${words}`);
   return new Chart(echarts, "chart-speed", ({ soft, line, done }) => ({

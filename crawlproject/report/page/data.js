@@ -130,7 +130,8 @@ function pageListing(head, store) {
     if (name === "host") return (row) => hostOf(store.pages.url[row]);
     const values = store.pages[name] ?? [];
     const words = head.page_list.words[name];
-    return words ? (row) => words[values[row]] : (row) => values[row];
+    if (!words) return (row) => values[row];
+    return (row) => (Array.isArray(values[row]) ? values[row].map((code) => words[code]) : words[values[row]]);
   };
   return { ...head.page_list, rows: store.count, read };
 }

@@ -18,13 +18,18 @@ export function on(node, event, action) {
   return node;
 }
 
-// Control characters, and marks that turn the direction of what follows: shown, so that nobody is fooled.
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g;
+// Control characters, halves of characters, and marks that turn the direction of what follows: shown, so that nobody is
+// fooled. Not what joins letters or keeps them apart (U+200C, U+200D): Persian, Indic scripts and emoji are written with it.
+const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff]+/gu;
+// These say on which side a comma stands: in an element of its own direction they do no harm.
+const SIDES = /[\u200e\u200f]+/g;
 
-export const visible = (text) => String(text ?? "").replace(UNSEEN, "\ufffd");
+const shown = (text) => String(text ?? "").replace(UNSEEN, "\ufffd");
+
+export const visible = (text) => shown(text).replace(SIDES, "\ufffd");
 
 /** Text of a site, in a direction of its own. */
-export const foreign = (text, attributes = {}) => element("bdi", attributes, visible(text));
+export const foreign = (text, attributes = {}) => element("bdi", attributes, shown(text));
 
 // What is longer was cut, and leads nowhere.
 const WHOLE_URL = 2000;

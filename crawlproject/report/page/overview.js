@@ -15,13 +15,12 @@ export function showOverview(head) {
   showAnswers(head);
 }
 
-function showHead({ seeds, seed_count: seedCount, headline, notes, open, again, speed, started_at: startedAt, page_list: { total } }) {
+function showHead({ seeds, seed_count: seedCount, headline, notes, open, again, speed, began_at: began, is_round: isRound }) {
   const more = seedCount > 1 ? ` and ${plural(seedCount - 1, "other seed")}` : "";
   byId("overview-title").append(seeds.length ? siteLink(seeds[0]) : "A crawl", more);
   byId("headline").append(foreign(headline));
-  const began = speed.first ?? startedAt;
-  const pace = speed.seconds ? [` · ${duration(speed.seconds)} · ${rate(total / speed.seconds)} pages/s`] : [];
-  if (began) byId("when").append(timeOf(began), ...pace);
+  const pace = speed.seconds ? [` · ${duration(speed.seconds)} · ${rate(speed.answers / speed.seconds)} pages/s`] : [];
+  if (began) byId("when").append(...(isRound ? ["Visited again "] : []), timeOf(began), ...pace);
   byId("notes").append(...notes.map((note) => element("li", {}, note)));
   byId("unfinished").hidden = !open;
   byId("unfinished").append(

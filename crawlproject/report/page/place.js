@@ -21,6 +21,15 @@ export function filledIn(link, valueOf) {
   return link.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(valueOf(name) ?? ""));
 }
 
+/** Go there, also when that is where the reader is: the list may be filtered anew, or out of sight. */
+export function goTo(place) {
+  const before = location.hash;
+  location.hash = place;
+  if (location.hash === before) goAgain();
+}
+
+export const goAgain = () => dispatchEvent(new Event("hashchange"));
+
 /** Without a step in the history for each letter that is typed. */
 export function keepPlace(name, settings) {
   history.replaceState(null, "", `#${placeOf(name, settings)}`);

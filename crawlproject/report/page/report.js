@@ -4,7 +4,7 @@ import { showCharts } from "./charts.js";
 import { Store } from "./data.js";
 import { byId } from "./dom.js";
 import { showOverview } from "./overview.js";
-import { readPlace } from "./place.js";
+import { goAgain, readPlace } from "./place.js";
 import { showSections } from "./sections.js";
 import { showShape } from "./shape.js";
 import { loadCharts, unpackedParts } from "./unpack.js";
@@ -18,6 +18,7 @@ async function start() {
   byId("report").hidden = false;
   go(tables);
   addEventListener("hashchange", () => go(tables));
+  addEventListener("click", followAgain);
   const echarts = await loadCharts();
   const charts = [...showCharts(echarts, head), showShape(echarts, head)].filter(Boolean);
   const redraw = () => charts.forEach((chart) => chart.draw());
@@ -50,6 +51,15 @@ function go(tables) {
   tables.get(name)?.apply(settings);
   node.scrollIntoView();
   byId(`${name}-title`)?.focus({ preventScroll: true });
+}
+
+/** A link to where the reader is changes no address, so the browser tells nobody of it. */
+function followAgain(event) {
+  const link = event.target.closest?.('a[href^="#"]');
+  const isElsewhere = event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey;
+  if (!link || isElsewhere || link.hash !== location.hash) return;
+  event.preventDefault();
+  goAgain();
 }
 
 start().catch((error) => {

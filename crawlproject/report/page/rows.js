@@ -41,11 +41,7 @@ export class Rows {
     for (const [name, wanted] of Object.entries(this.chosen)) {
       const column = this.list.column(name);
       if (!column) continue;
-      const isWords = column.kind === "words";
-      tests.push((row) => {
-        const value = optionOf(column.value(row));
-        return isWords ? value.split(", ").includes(wanted) : value === wanted;
-      });
+      tests.push((row) => optionsOf(column, row).includes(wanted));
     }
     const first = this.list.columns.find(({ kind }) => kind === "page" || kind === "url");
     const urlOf = (row) => this.list.store.url(first.value(row));
@@ -83,9 +79,7 @@ export class Rows {
     if (this.options.has(column.name)) return this.options.get(column.name);
     const counts = new Map();
     for (let row = 0; row < this.list.count; row += 1) {
-      const value = optionOf(column.value(row));
-      const values = column.kind === "words" ? value.split(", ") : [value];
-      for (const one of values) counts.set(one, (counts.get(one) ?? 0) + 1);
+      for (const one of optionsOf(column, row)) counts.set(one, (counts.get(one) ?? 0) + 1);
     }
     const isCounted = isNumeric(column) && column.kind !== "yes";
     const options = [...counts].sort((one, other) => (isCounted ? one[0] - other[0] : other[1] - one[1]));
@@ -96,6 +90,13 @@ export class Rows {
 
 /** A value as it stands in a filter and in an address. */
 export const optionOf = (value) => (value === null || value === undefined ? "" : String(value));
+
+/** All that a row has in a column: of several words each, or that there is none. */
+function optionsOf(column, row) {
+  const value = column.value(row);
+  if (column.kind !== "words") return [optionOf(value)];
+  return value?.length ? value : [""];
+}
 
 /** What a value says; of a page its URL and its title. */
 export function textOf(column, value, store) {
@@ -110,7 +111,8 @@ function sorted(list, column, isDescending) {
   const keys = new Array(list.count);
   for (let row = 0; row < list.count; row += 1) {
     const value = column.value(row);
-    keys[row] = column.kind === "page" || column.kind === "url" ? list.store.url(value) : value;
+    const isUrl = column.kind === "page" || column.kind === "url";
+    keys[row] = isUrl ? list.store.url(value) : Array.isArray(value) ? value.join(" ") : value;
     if (keys[row] === "" || keys[row] === undefined) keys[row] = null;
     else if (typeof keys[row] === "string") keys[row] = keys[row].toLowerCase();
   }
