@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING
 
+import pytest
 from redis import Redis
 
 from tests.fleet import Fleet
@@ -87,3 +89,17 @@ def test_a_worker_with_another_scope_is_refused_while_others_are_at_it(
         assert "other workers are at it with other seeds or another scope (DEPTH_LIMIT)" in (
             other.errors()
         )
+
+
+@pytest.mark.parametrize("pages", [4, 60])
+def test_workers_that_start_together_on_a_finished_crawl_make_one_round_of_visits(
+    site: SiteFactory, tmp_path: Path, redis_url: str, pages: int
+) -> None:
+    """Also where the first has ended before the last has begun."""
+    server = site({"generated": {**MESH, "pages": pages}})
+    options = ("-a", f"seed={server.url()}", "-a", "recrawl=all", "-a", "sitemaps=never")
+    for times in (1, 2, 3):
+        with Fleet(tmp_path, redis_url, *options) as fleet:
+            fleet.start(3)
+            assert fleet.finish() == [0, 0, 0], fleet.errors()
+        assert set(Counter(server.paths()).values()) == {times}

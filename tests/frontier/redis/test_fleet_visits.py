@@ -53,7 +53,7 @@ class Visitors(Crew):
         self._web, self.named, self._now = web, named, now
         self.asked.clear()
         if now:
-            visit_again(self.workers[0], ALL, now, DummyStatsCollector(get_crawler()))
+            visit_again(self.workers[0], ALL, now, now, DummyStatsCollector(get_crawler()))
 
     def finish_one(self) -> None:
         worker, lease = self.flying.pop(self._luck.randrange(len(self.flying)))
