@@ -51,6 +51,10 @@ class Logbook(ABC):
         """What is done or has failed, and is due, or was visited ``before`` a time."""
 
     @abstractmethod
+    def visit_times(self) -> Iterable[tuple[int, float]]:
+        """When each URL was visited last, by id."""
+
+    @abstractmethod
     def next_due(self) -> float | None:
         """When the first of them is."""
 
@@ -116,6 +120,10 @@ class SqliteLogbook(Logbook):
             (at if before is None else before,),
         )
         return map(Due._make, rows)
+
+    def visit_times(self) -> Iterable[tuple[int, float]]:
+        self._flush()
+        return self._database.execute("SELECT id, visited_at FROM visits")
 
     def next_due(self) -> float | None:
         self._flush()

@@ -20,6 +20,8 @@ STARTED_AT = "started at"
 ROUND = "round"
 # Links have gone since the shortest ways were found.
 UNSETTLED = "unsettled"
+# Pages that no link leads to any more, as far as it is known, by id: since when.
+LOSING = "losing"
 # Reasons for which URLs were skipped, and are judged again since.
 RECONSIDERED = "reconsidered"
 

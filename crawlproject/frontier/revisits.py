@@ -17,7 +17,7 @@ import numpy as np
 from crawlproject.frontier.base import State
 from crawlproject.frontier.entry import SITEMAP, depth_of
 from crawlproject.frontier.judging import Judging
-from crawlproject.frontier.notes import ROUND
+from crawlproject.frontier.notes import LOSING, ROUND
 from crawlproject.frontier.rounds import ALL, Round, round_in
 from crawlproject.recrawl.importance import USUAL_PRIORITY, importance
 from crawlproject.recrawl.interval import DAY, NEVER
@@ -78,6 +78,8 @@ class Revisits(Judging):
         if now >= self._retry_at:
             self._retry(failed=False, denied=True)
             self._retry_at = now + _RETRY_SECONDS
+            if self._store.recall(LOSING):
+                self._unsettle()
         due = self._revisit(now, None)
         # To look takes time, too.
         rest = max(_LEAST_REST, due / _A_SECOND)
@@ -114,6 +116,9 @@ class Revisits(Judging):
             return 0
         began_at = last.began_at if goes_on else now
         called = self._revisit(now, began_at if mode == ALL else None)
+        if self._store.recall(LOSING):
+            # Visits may show whether links lead there.
+            self._unsettle()
         if called:
             number = last.number + (not goes_on)
             begun = Round(number, began_at, mode, is_open=True, ended_at=last.ended_at)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crawlproject.frontier.base import DEPTH, SPENDING, UNLINKED, State
 from crawlproject.frontier.entry import Wait, Way
-from crawlproject.frontier.notes import UNSETTLED
+from crawlproject.frontier.notes import LOSING, ROUND, UNSETTLED
 from crawlproject.frontier.revisits import Revisits
+from crawlproject.frontier.rounds import ALL, round_in
 from crawlproject.frontier.settling import NOWHERE, Graph, Ways, shortest_ways
+from crawlproject.records import from_text, to_text
 from crawlproject.recrawl.visit import Change
 
 if TYPE_CHECKING:
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
 
 # What is told of a page that is out.
 _TOLD = ("status_code", "title")
+# Pages that are kept although nothing leads to them, at most.
+_MOST_KEPT = 10_000
 
 
 class Settled(Revisits):
@@ -32,7 +38,8 @@ class Settled(Revisits):
             # What an answer that waits links to is not known yet.
             return 0
         graph, known, is_unlinked = self._whole()
-        ways = shortest_ways(graph, self._store.edges(), self._depth_limit)
+        edges = self._store.edges()
+        ways = shortest_ways(graph, edges, self._depth_limit)
         is_reached = ways.levels < NOWHERE
         moved = np.flatnonzero((np.stack(known) != np.stack(ways)).any(axis=0) & is_reached)
         for number in moved.tolist():
@@ -45,14 +52,46 @@ class Settled(Revisits):
                 self._unblock(entry)
             self._store.flush_if_large()
         out = 0
-        for number in np.flatnonzero((graph.order > 0) & ~is_reached & ~is_unlinked).tolist():
-            out += self._unlink(self._store.by_id(number), UNLINKED, now)
-            self._store.flush_if_large()
+        lost = np.flatnonzero((graph.order > 0) & ~is_reached & ~is_unlinked).tolist()
+        links_on = np.zeros_like(is_reached)
+        links_on[edges.pages[np.diff(edges.starts) > 0]] = True
+        kept = self._kept(lost, links_on & is_reached, now)
+        for number in lost:
+            if number not in kept:
+                out += self._unlink(self._store.by_id(number), UNLINKED, now)
+                self._store.flush_if_large()
         self._is_unsettled = False
         self._store.remember(UNSETTLED, "")
         self._release_levels()
         self._fill_budget()
         return out
+
+    def _kept(self, lost: list[int], links_on: NDArray[np.bool_], now: float) -> set[int]:
+        """Of pages that nothing leads to, those that others may link to today, which were not
+        visited since: as when an entry moves on to the next page of a list. They stay until all
+        that ``links_on`` were visited.
+        """
+        known, last = self._losing(), round_in(self._store.recall(ROUND))
+        begun_at = last.began_at if last.is_open else now
+        losing: dict[int, float] = {}
+        if lost and self._recrawl is not None and not (last.is_open and last.mode == ALL):
+            visits = self._store.logbook.visit_times()
+            oldest = min((at for number, at in visits if links_on[number]), default=inf)
+            patience = 2 * self._recrawl.intervals.most
+            for number in lost[:_MOST_KEPT]:
+                since = known.get(number, begun_at)
+                is_had = State.DONE in ((entry := self._store.by_id(number)).state, entry.again)
+                if is_had and oldest < since and now - since < patience:
+                    losing[number] = since
+        if losing or known:
+            self._store.remember(LOSING, to_text({str(key): at for key, at in losing.items()}))
+        return set(losing)
+
+    def _losing(self) -> dict[int, float]:
+        with suppress(ValueError, TypeError, AttributeError):
+            said = from_text(self._store.recall(LOSING) or "{}")
+            return {int(number): float(since) for number, since in said.items()}
+        return {}
 
     def _whole(self) -> tuple[Graph, Ways, NDArray[np.bool_]]:
         """All that is known of the ways to URLs, and which of them nobody links to."""

@@ -16,6 +16,7 @@ from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.keys import prefixes_of
 from crawlproject.frontier.redis.scripts import Scripts
+from crawlproject.frontier.rounds import ALL
 from crawlproject.frontier.sqlite import SqliteFrontier
 
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ class Reopened:
         self._round = None
         count: int = self.__getattr__("revisit")(now, before=before)
         self._round = now, before
+        return count
+
+    def begin_round(self, mode: str, now: float, since: float) -> int:
+        self._round = None
+        count: int = self.__getattr__("begin_round")(mode, now, since)
+        self._round = now, now if mode == ALL else None
         return count
 
     def end_visits(self) -> None:

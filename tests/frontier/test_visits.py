@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crawlproject.frontier import clock
 from crawlproject.frontier.base import UNLINKED, Candidate
 from crawlproject.frontier.entry import SITEMAP
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.notes import ROUND
 from crawlproject.frontier.overview import last_round
-from crawlproject.frontier.rounds import Round
+from crawlproject.frontier.rounds import DUE, Round
 from crawlproject.frontier.visits import Recrawl
 from crawlproject.items import Content
-from crawlproject.records import PAGE, to_text
+from crawlproject.records import PAGE
 from crawlproject.recrawl.interval import DAY, Intervals
 from crawlproject.recrawl.visit import Visit
 from tests.frontier.engines import take
@@ -181,6 +182,37 @@ def test_a_link_that_has_gone_takes_what_is_behind_it_along(engine: Engine) -> N
     assert frontier.exhausted()
 
 
+@pytest.mark.parametrize("is_found", [True, False])
+def test_what_another_page_may_link_to_stays_until_that_is_visited(
+    engine: Engine, is_found: bool
+) -> None:
+    """A blog: an entry moves on to the next page of the list."""
+    frontier = engine(recrawl=RECRAWL)
+    today = clock.now()
+    before, later = today - 100 * DAY, today - 80 * DAY
+    frontier.admit([Candidate("a/1"), Candidate("a/2")])
+    visited(frontier, "a/1", "a/entry", now=before)
+    visited(frontier, "a/2", "a/more", now=later)
+    visited(frontier, "a/entry", now=later)
+    visited(frontier, "a/more", now=later)
+    # The first page of the list is due, and the second is not.
+    assert revisit(frontier, later + DAY) == 1
+    visited(frontier, "a/1", "a/new", now=later + DAY)
+    visited(frontier, "a/new", now=later + DAY)
+    assert frontier.settle(later + DAY) == 0
+    assert {*pages(frontier)} == {"a/1", "a/2", "a/entry", "a/more", "a/new"}
+    frontier.end_visits()
+    assert frontier.begin_round(DUE, today, today) == 5
+    links = {"a/1": ["a/new"], "a/2": ["a/entry"] if is_found else ["a/more"]}
+    links |= {"a/entry": [], "a/more": [], "a/new": []}
+    for _ in links:
+        lease = take(frontier, today)
+        visited(frontier, lease.url, *links[lease.url], now=today, lease=lease)
+    assert frontier.settle(today) == 1
+    assert ("a/entry" in pages(frontier)) is is_found
+    assert ("a/more" in pages(frontier)) is not is_found
+
+
 def test_a_longer_way_takes_the_place_of_one_that_has_gone(engine: Engine) -> None:
     frontier = engine(recrawl=RECRAWL)
     frontier.admit([Candidate("a/1")])
@@ -204,7 +236,7 @@ def test_what_a_round_has_found(engine: Engine) -> None:
     visited(frontier, "a/1", "a/2", "a/3")
     visited(frontier, "a/2")
     visited(frontier, "a/3")
-    frontier.remember(ROUND, to_text(Round(2, 60.0, "all", is_open=True)._asdict()))
+    frontier.remember(ROUND, Round(2, 60.0, "all", is_open=True).text())
     revisit(frontier, 60.0, everything=True)
     links = {"a/1": ["a/2", "a/4"], "a/2": [], "a/3": []}
     for _ in links:

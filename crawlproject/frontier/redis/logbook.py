@@ -83,6 +83,9 @@ class RedisLogbook(Logbook):
             else:
                 self._next_due = min(self._next_due, history.next_at)
 
+    def visit_times(self) -> Iterable[tuple[int, float]]:
+        return ((number, history.visited_at) for number, history in self._all_visits())
+
     def next_due(self) -> float | None:
         return None if self._next_due in (None, NEVER) else self._next_due
 
