@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from crawlproject.frontier.entry import Entry
 
 _NO_LIMIT = 2**62
+# Pages that a sitemap may say have changed, however few it names.
+_BELIEVED = 20
 
 
 class Commits(Visits):
@@ -184,14 +186,29 @@ class Commits(Visits):
             if (hint := lease.hints.get(url)) is not None
         }
         self._store.logbook.keep_hints(entry, hints, named)
-        for number, text in hints.items():
-            if lease.visit is not None and known.get(number) not in (None, text):
-                page = self._store.by_id(number)
-                history = self._store.logbook.history_of(page)
-                changed_at = seconds_of(str(lease.hints[page.url].get("lastmod") or ""))
-                if history and changed_at is not None and changed_at > history.visited_at:
-                    due = history._replace(next_at=min(history.next_at, lease.visit.at))
-                    self._store.logbook.keep_history(page, due)
+        changed = [number for number, text in hints.items() if known.get(number, text) != text]
+        if lease.visit is None or len(changed) > max(_BELIEVED, len(known) // 2):
+            # One that says so of nearly all pages writes the time of day.
+            return
+        due = [
+            page for number in changed if self._is_due_by(page := self._store.by_id(number), lease)
+        ]
+        self._visit_soon(due)
+
+    def _is_due_by(self, page: Entry, lease: Lease) -> bool:
+        """Whether a page is due because a sitemap says that it has changed since its last visit."""
+        history = self._store.logbook.history_of(page)
+        changed_at = seconds_of(str(lease.hints[page.url].get("lastmod") or ""))
+        if history is None or lease.visit is None or changed_at is None:
+            return False
+        if changed_at <= history.visited_at:
+            return False
+        due = history._replace(next_at=min(history.next_at, lease.visit.at))
+        self._store.logbook.keep_history(page, due)
+        return history.next_at > lease.visit.at
+
+    def _visit_soon(self, pages: list[Entry]) -> None:
+        """They have become due: in a round of visits, for this one."""
 
     def _commit_links(self, entry: Entry, lease: Lease) -> list[int]:
         """The links of a page, as the store keeps them."""

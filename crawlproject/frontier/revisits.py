@@ -18,7 +18,7 @@ from crawlproject.frontier.base import State
 from crawlproject.frontier.entry import SITEMAP, depth_of
 from crawlproject.frontier.judging import Judging
 from crawlproject.frontier.notes import LOSING, ROUND
-from crawlproject.frontier.rounds import ALL, Round, round_in
+from crawlproject.frontier.rounds import ALL, DUE, Round, round_in
 from crawlproject.recrawl.importance import USUAL_PRIORITY, importance
 from crawlproject.recrawl.interval import DAY, NEVER
 from crawlproject.recrawl.priority import in_order
@@ -125,6 +125,21 @@ class Revisits(Judging):
             self._store.remember(ROUND, begun.text())
             self._retry(failed=False, denied=True)
         return called
+
+    def _visit_soon(self, pages: list[Entry]) -> None:
+        last = round_in(self._store.recall(ROUND))
+        if not pages or not (self._is_continuous or (last.is_open and last.mode == DUE)):
+            # Otherwise all are visited, or nothing is.
+            return
+        for page in pages:
+            is_out = self._judge is not None and self._judge(page.url) is not None
+            if page.state in (State.DONE, State.FAILED) and not is_out:
+                line = self._lines.setdefault(self.host_of(page.url), _Line())
+                line.ids.append(page.id)
+                self._census.later += 1
+        for line in self._lines.values():
+            if line.out < _LOW and line.left():
+                self._call_some(line)
 
     def _may_be_visited(self, due: Due) -> bool:
         """Whether the scope of now has it, too. Of seeds and sitemaps nobody asks that."""

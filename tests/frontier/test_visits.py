@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -333,23 +334,49 @@ def test_a_sitemap_is_no_page_and_what_it_names_comes_behind_links(
     assert len(read) == (3 if budget is None else 2)
 
 
-def test_a_newer_date_in_a_sitemap_makes_a_page_due(engine: Engine) -> None:
-    def read(frontier: Frontier, lastmod: str, now: float) -> None:
-        lease = take(frontier, now)
-        assert lease.url == f"a/s{SITEMAP}"
-        lease.found = [Candidate("a/1")]
-        lease.hints = {"a/1": {"lastmod": lastmod}}
-        lease.content = Content(sha256(lastmod.encode()).digest())
-        lease.visit = Visit(now)
-        frontier.landed(lease, now)
-        frontier.finish(lease)
+def read_sitemap(frontier: Frontier, lastmod: str, *urls: str, now: float) -> None:
+    lease = take(frontier, now)
+    assert lease.url == f"a/s{SITEMAP}"
+    lease.found = [Candidate(url) for url in urls]
+    lease.hints = {url: {"lastmod": lastmod} for url in urls}
+    lease.content = Content(sha256(lastmod.encode()).digest())
+    lease.visit = Visit(now)
+    frontier.landed(lease, now)
+    frontier.finish(lease)
 
+
+def test_a_newer_date_in_a_sitemap_makes_a_page_due(engine: Engine) -> None:
     frontier = engine(recrawl=RECRAWL)
     frontier.admit([Candidate(f"a/s{SITEMAP}")], depth=1)
-    read(frontier, "1970-01-01", 10 * DAY)
+    read_sitemap(frontier, "1970-01-01", "a/1", now=10 * DAY)
     visited(frontier, "a/1", now=10 * DAY)
     # The sitemap is due first, and says that the page has changed since.
     assert revisit(frontier, 14 * DAY) >= 1
-    read(frontier, "1970-01-12", 14 * DAY)
+    read_sitemap(frontier, "1970-01-12", "a/1", now=14 * DAY)
     assert revisit(frontier, 14 * DAY) == 1
     assert take(frontier, 14 * DAY).url == "a/1"
+
+
+@pytest.mark.parametrize("count", [3, 50])
+def test_what_a_sitemap_says_has_changed_is_visited_in_the_same_round(
+    engine: Engine, count: int
+) -> None:
+    """Unless it says so of all pages: then it tells the time of day."""
+    frontier = engine(recrawl=RECRAWL)
+    today = clock.now()
+    urls = [f"a/{number:02}" for number in range(count)]
+    frontier.admit([Candidate(f"a/s{SITEMAP}")], depth=1)
+    read_sitemap(frontier, "1970-01-01", *urls, now=today - 10 * DAY)
+    for url in urls:
+        visited(frontier, url, now=today - DAY)
+    assert frontier.begin_round(DUE, today, today) == 1
+    read_sitemap(frontier, moment(today - 1), *urls, now=today)
+    found = []
+    while (lease := frontier.take(today)) is not None:
+        found.append(lease.url)
+        visited(frontier, lease.url, now=today, lease=lease)
+    assert found == (urls if count == 3 else [])
+
+
+def moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()
