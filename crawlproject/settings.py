@@ -104,9 +104,9 @@ AUTOTHROTTLE_TARGET_CONCURRENCY = 1.0
 
 SITEMAPS_MODE = "auto"  # whether they are read: auto (where the scope is a host), always, never
 SITEMAPS_MAX_URLS = 50_000  # of one sitemap; the rest is ignored, with a warning
-SITEMAPS_MAX_BYTES = 52_428_800  # … and bytes, as they are unpacked
+SITEMAPS_MAX_BYTES = 52_428_800  # … and bytes, as they are sent and as they are unpacked
 SITEMAPS_MAX_NESTING = 3  # sitemaps that name sitemaps that name sitemaps
-SITEMAPS_MAX_FILES = 1000  # sitemaps in all
+SITEMAPS_MAX_FILES = 1000  # sitemaps of a host
 
 # --- recrawl: when to come back to what a crawl directory has
 

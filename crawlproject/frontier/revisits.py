@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # URLs of a host that are queued at once, and how few are left when more are.
 _BATCH, _LOW = 256, 64
-# Seconds after which inbound links are counted again.
+# Seconds after which it is looked again how much URLs matter.
 _COUNTED_SECONDS = 3600.0
 # Seconds after which a robots.txt that denied something, or was not there, is asked again.
 _RETRY_SECONDS = 3600.0
@@ -61,8 +61,10 @@ class Revisits(Judging):
         self._is_continuous = self._recrawl is not None and self._recrawl.is_continuous
         self._lines: dict[str, _Line] = {}
         self._turn = 0
-        # How many pages link to each URL, and when they were counted.
-        self._inlinks: tuple[float, NDArray[np.int64]] = 0.0, np.zeros(0, np.int64)
+        # How many pages link to each URL, what sitemaps say of how much they matter, and when both
+        # were looked at.
+        none = np.zeros(0, np.int64)
+        self._weighed: tuple[float, NDArray[np.int64], dict[int, float]] = 0.0, none, {}
         # When what a robots.txt has denied is asked for again; and when it is looked what is due.
         self._retry_at = 0.0
         self._look_at = 0.0 if self._is_continuous else NEVER
@@ -161,13 +163,13 @@ class Revisits(Judging):
     def _importance(
         self, due: list[Due], ids: NDArray[np.int64], now: float
     ) -> NDArray[np.float64]:
-        counted_at, counts = self._inlinks
+        counted_at, counts, said = self._weighed
         if len(counts) <= ids.max() or now - counted_at > _COUNTED_SECONDS:
             links = self._store.edges().links >> 1
             counts = np.bincount(links, minlength=self._store.last_id + 1)
-            self._inlinks = now, counts
+            said = self._store.logbook.priorities()
+            self._weighed = now, counts, said
         inlinks = counts[ids]
-        said = self._store.logbook.priorities()
         priorities = np.array([said.get(one.id, USUAL_PRIORITY) for one in due], np.float64)
         return importance(inlinks, np.array([depth_of(one.level) for one in due]), priorities)
 

@@ -10,6 +10,7 @@ Stats: ``sitemaps/read``, ``sitemaps/failed``, ``sitemaps/urls``, ``sitemaps/cut
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -55,8 +56,8 @@ _FIRST_LEVEL, _MOST_LINES = 1, 1000
 
 
 class Bounds(NamedTuple):
-    """Of one sitemap: URLs, and bytes as they are unpacked; how deep one may be in others, and how
-    many are read in all.
+    """Of one sitemap: URLs, and bytes, as they are sent and as they are unpacked; how deep one may
+    be in others, and how many of a host are read.
     """
 
     urls: int
@@ -104,6 +105,8 @@ class Sitemaps:
         # Origins whose robots.txt was looked at, and sitemaps that are known.
         self._origins: set[str] = set()
         self._known: set[str] = set()
+        # How many of them a host has.
+        self._files: Counter[str] = Counter()
         # … of which nobody has said that they are there.
         self._guesses: set[str] = set()
 
@@ -204,9 +207,10 @@ class Sitemaps:
             if is_internal(host_of(address)) and not self._scope.allows_internal:
                 continue
             if address not in self._known:
-                if len(self._known) >= self._bounds.files:
+                if self._files[host_of(address)] >= self._bounds.files:
                     logger.warning("%s is not read: SITEMAPS_MAX_FILES", address)
                     break
+                self._files[host_of(address)] += 1
                 self._known.add(address)
             found[f"{address}{SITEMAP}"] = None
         return list(found)

@@ -176,5 +176,5 @@ def test_a_crawl_can_be_looked_into(site: SiteFactory, tmp_path: Path) -> None:
     why = scrapy("why", server.url("/deep"), "job", cwd=tmp_path)
     assert "as are all URLs deeper than 1 link (depth=1)." in why.stdout
     overview = json.loads(scrapy("frontier", "job", "--json", cwd=tmp_path).stdout)
-    assert (overview["running"], overview["urls"]["done"]) == (None, 2)
+    assert (overview["running"], overview["urls"]["done"]) == (None, 3)
     assert overview["hosts"]["busiest"][0]["requests"] == len(server.log())

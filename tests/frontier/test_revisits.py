@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from crawlproject.frontier.base import NOFOLLOW, UNLINKED, Candidate
 from crawlproject.frontier.database import connect_to_memory
 from crawlproject.frontier.hosts import HostLimits
+from crawlproject.frontier.rounds import ALL, end_round
 from crawlproject.frontier.sqlite import SqliteFrontier
 from crawlproject.frontier.visits import Recrawl
 from crawlproject.items import Content
@@ -60,7 +61,7 @@ def play(
         frontier.admit([Candidate("p0")])
         frontier.admit([Candidate(SITEMAP)], depth=1)
         if began_at:
-            frontier.revisit(now, before=began_at)
+            frontier.begin_round(ALL, now, now)
         frontier.commit()
         return frontier
 
@@ -81,6 +82,7 @@ def play(
         frontier.landed(lease, now)
         answer_visit(web, named, lease, now)
         frontier.finish(lease)
+    end_round(frontier, "finished", now)
     frontier.commit()
     assert frontier.failure is None
 

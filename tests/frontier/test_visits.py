@@ -380,3 +380,38 @@ def test_what_a_sitemap_says_has_changed_is_visited_in_the_same_round(
 
 def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()
+
+
+def test_what_is_no_page_takes_no_place_in_a_budget_however_often_it_is_visited(
+    engine: Engine,
+) -> None:
+    frontier = engine(recrawl=RECRAWL, budget=4)
+    frontier.admit([Candidate("a/1")])
+    frontier.admit([Candidate(f"a/s{SITEMAP}")], depth=1)
+    links = {"a/1": ["a/moved"], "a/2": []}
+
+    def go_round(now: float) -> set[str]:
+        found = set()
+        while (lease := frontier.take(now)) is not None:
+            found.add(lease.url)
+            lease.visit = Visit(now)
+            if lease.is_again and lease.url != "a/1":
+                lease.is_unchanged = True
+            elif lease.url == "a/moved":
+                lease.redirect = "a/2"
+            elif not lease.url.endswith(SITEMAP):
+                visited(frontier, lease.url, *links.get(lease.url, ()), now=now, lease=lease)
+                continue
+            frontier.landed(lease, now)
+            frontier.finish(lease)
+        return found
+
+    whole = {"a/1", "a/2", "a/moved", f"a/s{SITEMAP}"}
+    assert go_round(0) == whole
+    for now in (60.0, 120.0):
+        assert revisit(frontier, now, everything=True) == 4
+        assert go_round(now) == whole
+    links["a/1"] = ["a/moved", "a/3", "a/4", "a/5"]
+    revisit(frontier, 180.0, everything=True)
+    assert go_round(180.0) == whole | {"a/3", "a/4"}
+    assert {*pages(frontier)} == {"a/1", "a/2", "a/3", "a/4"}
