@@ -230,7 +230,9 @@ def _check(settings: BaseSettings) -> None:
 
 def _check_visits(settings: BaseSettings) -> None:
     if settings.getbool("RECRAWL_CONTINUOUS") and settings["RECRAWL_MODE"] == NEVER:
-        raise BadArgument("recrawl", "never, and RECRAWL_CONTINUOUS, which visits for ever: choose")
+        raise BadArgument(
+            "recrawl", "never, and RECRAWL_CONTINUOUS, which visits for ever: leave one of them out"
+        )
     least, most = (
         settings.getfloat(f"RECRAWL_{which}_INTERVAL_SECONDS") for which in ("MIN", "MAX")
     )

@@ -127,6 +127,11 @@ def test_the_same_checks_hold_for_settings(setting: str, value: str) -> None:
         applied({}, **{setting: value})
 
 
+def test_a_crawl_that_visits_for_ever_does_not_visit_never() -> None:
+    with pytest.raises(BadArgument, match=r"recrawl: never, and RECRAWL_CONTINUOUS"):
+        applied({"recrawl": "never"}, RECRAWL_CONTINUOUS="yes")
+
+
 def test_settings_given_as_strings_become_values() -> None:
     settings = applied(
         {}, CLOSESPIDER_TIMEOUT="2m", SCOPE_ALLOW="a.com b.com", DEPTH_LIMIT="none", SEEDS=""
