@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import pytest
 from redis import Redis
 
 from tests.fleet import Fleet
@@ -91,15 +90,14 @@ def test_a_worker_with_another_scope_is_refused_while_others_are_at_it(
         )
 
 
-@pytest.mark.parametrize("pages", [4, 60])
 def test_workers_that_start_together_on_a_finished_crawl_make_one_round_of_visits(
-    site: SiteFactory, tmp_path: Path, redis_url: str, pages: int
+    site: SiteFactory, tmp_path: Path, redis_url: str
 ) -> None:
     """Also where the first has ended before the last has begun."""
-    server = site({"generated": {**MESH, "pages": pages}})
+    server = site({"generated": {**MESH, "pages": 4}})
     options = ("-a", f"seed={server.url()}", "-a", "recrawl=all", "-a", "sitemaps=never")
-    for times in (1, 2, 3):
+    for times in (1, 2):
         with Fleet(tmp_path, redis_url, *options) as fleet:
-            fleet.start(3)
-            assert fleet.finish() == [0, 0, 0], fleet.errors()
+            fleet.start(2)
+            assert fleet.finish() == [0, 0], fleet.errors()
         assert set(Counter(server.paths()).values()) == {times}
