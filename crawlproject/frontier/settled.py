@@ -74,9 +74,13 @@ class Settled(Revisits):
         known, last = self._losing(), round_in(self._store.recall(ROUND))
         begun_at = last.began_at if last.is_open else now
         losing: dict[int, float] = {}
-        if lost and self._recrawl is not None and not (last.is_open and last.mode == ALL):
+        is_left = bool(self._census.queued or self._census.later)
+        # When all were visited, nobody has to be waited for.
+        is_whole = last.is_open and last.mode == ALL and not is_left
+        if lost and self._recrawl is not None and not is_whole:
+            linking = set(np.flatnonzero(links_on).tolist())
             visits = self._store.logbook.visit_times()
-            oldest = min((at for number, at in visits if links_on[number]), default=inf)
+            oldest = min((at for number, at in visits if number in linking), default=inf)
             patience = 2 * self._recrawl.intervals.most
             for number in lost[:_MOST_KEPT]:
                 since = known.get(number, begun_at)
@@ -84,7 +88,8 @@ class Settled(Revisits):
                 if is_had and oldest < since and now - since < patience:
                     losing[number] = since
         if losing or known:
-            self._store.remember(LOSING, to_text({str(key): at for key, at in losing.items()}))
+            said = {str(number): since for number, since in losing.items()}
+            self._store.remember(LOSING, to_text(said) if said else "")
         return set(losing)
 
     def _losing(self) -> dict[int, float]:

@@ -415,3 +415,20 @@ def test_what_is_no_page_takes_no_place_in_a_budget_however_often_it_is_visited(
     revisit(frontier, 180.0, everything=True)
     assert go_round(180.0) == whole | {"a/3", "a/4"}
     assert {*pages(frontier)} == {"a/1", "a/2", "a/3", "a/4"}
+
+
+def test_a_redirect_may_become_a_page_and_its_target_goes(engine: Engine) -> None:
+    frontier = engine(recrawl=RECRAWL)
+    frontier.admit([Candidate("a/moved")])
+    lease = take(frontier)
+    lease.redirect, lease.visit = "a/2", Visit(0.0)
+    frontier.landed(lease, 0)
+    frontier.finish(lease)
+    visited(frontier, "a/2")
+    for now in (60.0, 120.0):
+        revisit(frontier, now, everything=True)
+        while (again := frontier.take(now)) is not None:
+            visited(frontier, again.url, now=now, lease=again)
+        frontier.settle(now)
+        assert frontier.failure is None
+        assert {*pages(frontier)} == {"a/moved"}

@@ -165,7 +165,10 @@ class RedisStore(Entries):
         if entry.id in known:
             known.remove(entry.id)
             self._redirecting -= 1
-            self._batch.call("HSET", "sources", entry.target or 0, ",".join(map(str, known)))
+            if known:
+                self._batch.call("HSET", "sources", entry.target or 0, ",".join(map(str, known)))
+            else:
+                self._batch.call("HDEL", "sources", entry.target or 0)
         super().unredirect(entry)
 
     def redirect(self, entry: Entry, target: Entry) -> None:
