@@ -377,7 +377,7 @@ def tiny_caches() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("tiny_caches")
-@times(1.5)
+@times(1)
 @given(
     web=webs(with_nofollow=True),
     seed=st.integers(0, 10**6),

@@ -249,7 +249,8 @@ async def test_a_worker_of_a_shared_crawl_tells_what_it_has_done(
     await crawl_site(server.url(), watched(path, REDIS_URL=redis_url))
     shot = taken(path)
     assert (shot.pages, shot.urls["done"], shot.requests) == (7, 7, len(server.log()))
-    assert (shot.hosts.total, shot.hosts.idle) == (1, 1)
+    # Its host is still its own, or given back already.
+    assert shot.hosts.total == shot.hosts.idle <= 1
 
 
 class Picky:
