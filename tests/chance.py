@@ -9,7 +9,7 @@ from hypothesis import settings
 
 _SAME, _DEEP = "same", "deep"
 
-settings.register_profile(_SAME, deadline=None, derandomize=True, max_examples=40)
+settings.register_profile(_SAME, deadline=None, derandomize=True)
 settings.register_profile(_DEEP, deadline=None, max_examples=10_000)
 settings.load_profile(_SAME)
 

@@ -19,16 +19,19 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import IO, TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from crawlproject.commands.crawl import complain
-from crawlproject.errors import BadArgument, BadInput
+from crawlproject.errors import BadArgument, BadInput, BadOutput
+from crawlproject.exports.storage import replaced
 from crawlproject.frontier.redis.address import check_address, is_address
 from crawlproject.frontier.source import source_of
 from crawlproject.records import json_encoder
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
+    from pathlib import Path
 
     from scrapy.settings import BaseSettings, Settings
 
@@ -106,6 +109,19 @@ class Inquiry(ABC):
             if not value:
                 raise BadArgument(name, f"missing: give {self.syntax()}")
         return args
+
+    def _written(self, path: Path, write: Callable[[IO[bytes]], object]) -> bool:
+        """Replace a file: whether that could be done. Why not is told."""
+        try:
+            with replaced(path) as file:
+                write(file)
+        except BadOutput as error:
+            self._complain(str(error))
+            return False
+        except OSError as error:
+            self._complain(f"can't write {str(path)!r}: {error.strerror}")
+            return False
+        return True
 
     def _complain(self, message: str) -> None:
         complain(message, self.name)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import IO, TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
 
 from crawlproject.commands.inquiry import Inquiry
 from crawlproject.errors import BadOutput
-from crawlproject.exports.storage import replaced
 from crawlproject.frontier import overview
 from crawlproject.frontier.reading import Reader
 from crawlproject.monitoring.ending import plural, size
@@ -57,22 +56,15 @@ class Command(Inquiry, ScrapyCommand):
         if path.suffix.lower() not in _EXTENSIONS:
             raise BadOutput(f"can't write {opts.output!r}: give the file the extension .html")
         with source.opened() as database:
-            try:
-                self._write(path, database)
-            except BadOutput as error:
-                self._complain(str(error))
-                return 1
-            except OSError as error:
-                self._complain(f"can't write {str(path)!r}: {error.strerror}")
+            if not self._written(path, lambda file: self._write(file, database)):
                 return 1
             counts = overview.count(database)
         rest = f"; {plural(counts.open, 'URL')} not yet fetched" if counts.open else ""
         print(f"Wrote {path} ({size(path.stat().st_size)}){rest}.", file=sys.stderr)
         return 0
 
-    def _write(self, path: Path, database: sqlite3.Connection) -> None:
+    def _write(self, file: IO[bytes], database: sqlite3.Connection) -> None:
         assert self.settings is not None
         reader = Reader(database)
         marks = Marks.from_settings(reader, self.settings)
-        with replaced(path) as file:
-            write_report(file, reader, marks, limits_of(database, self.settings))
+        write_report(file, reader, marks, limits_of(database, self.settings))

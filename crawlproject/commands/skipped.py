@@ -20,7 +20,7 @@ from crawlproject.commands.account import skip_words
 from crawlproject.commands.inquiry import Inquiry
 from crawlproject.errors import BadArgument, BadOutput
 from crawlproject.exports.cells import cell
-from crawlproject.exports.storage import LINES, replaced
+from crawlproject.exports.storage import LINES
 from crawlproject.frontier import overview
 from crawlproject.frontier.base import LASTING
 from crawlproject.frontier.reading import Reader
@@ -79,16 +79,7 @@ class Command(Inquiry, ScrapyCommand):
             if path is None:
                 write(wanted, sys.stdout.buffer)
                 return 0
-            try:
-                with replaced(path) as file:
-                    write(wanted, file)
-            except BadOutput as error:
-                self._complain(str(error))
-                return 1
-            except OSError as error:
-                self._complain(f"can't write {str(path)!r}: {error.strerror}")
-                return 1
-        return 0
+            return 0 if self._written(path, lambda file: write(wanted, file)) else 1
 
 
 def _output(name: str | None) -> tuple[Path | None, str]:

@@ -38,6 +38,10 @@ class HostLooks:
         # A crawl that goes on has requests of before.
         self._counted = self._look_at(now).requests
 
+    def look_again(self) -> None:
+        """The next answer is worth a look, whatever that costs: it may be the last one."""
+        self._next_at = float("-inf")
+
     def hosts(self, now: float) -> Hosts:
         if now >= self._next_at:
             self._count(self._look_at(now).requests, now)

@@ -96,12 +96,15 @@ class Vitals:
         self._ended_before = self._counts(frontier).pages
         self._began_at = _time_of(None if frontier is None else frontier.recall(STARTED_AT))
         self._speed.update(self._started_at, 0)
+        self._history.add(0.0, 0)
 
     def spider_closed(self, reason: str) -> None:
         self._reason = reason
 
     def engine_stopped(self) -> None:
         self._ended_at = self._clock()
+        if self._hosts is not None:
+            self._hosts.look_again()
 
     def take(self) -> Snapshot:
         """The crawl as it is now; from ``engine_started`` on."""

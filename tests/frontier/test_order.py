@@ -193,7 +193,7 @@ def distances(web: Web) -> dict[str, int]:
     return found
 
 
-@times(2)
+@times(3)
 @given(web=webs(), seed=st.integers(0, 10**6), depth_limit=st.sampled_from([None, 0, 1, 2, 3]))
 def test_depths_are_shortest_whatever_the_order_of_answers(
     web: Web, seed: int, depth_limit: int | None
@@ -234,7 +234,7 @@ def test_what_is_not_to_be_followed_comes_nearer_with_the_page_that_names_it(see
     assert known["p9 skipped: nofollow"] == (4, "p4", (), None)
 
 
-@times(2)
+@times(3)
 @given(
     web=webs(with_nofollow=True),
     seed=st.integers(0, 10**6),
@@ -377,7 +377,7 @@ def tiny_caches() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("tiny_caches")
-@times(1)
+@times(1.5)
 @given(
     web=webs(with_nofollow=True),
     seed=st.integers(0, 10**6),

@@ -146,7 +146,7 @@ def changing(draw: st.DrawFn) -> tuple[list[Web], list[list[str]]]:
     return generations, [draw(named) for _ in generations]
 
 
-@times(2)
+@times(3)
 @given(
     changing(),
     st.integers(0, 10**6),

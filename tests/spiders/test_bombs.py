@@ -109,13 +109,13 @@ def test_a_robots_txt_that_is_a_bomb_costs_its_host(
 
 
 def filled(piece: bytes) -> bytes:
-    return piece * (15 * MB // len(piece))
+    return piece * (30 * MB // len(piece))
 
 
 # Made when they are needed: together they are large.
 DENSE: dict[str, Callable[[], bytes]] = {
     "elements": lambda: filled(b"<p>x"),
-    "links": lambda: b"".join(b"<a href=/%d>x</a>" % number for number in range(700_000)),
+    "links": lambda: b"".join(b"<a href=/%d>x</a>" % number for number in range(1_400_000)),
     "attributes": lambda: filled(b"<p " + b" ".join(b"a%d" % n for n in range(100)) + b">"),
     "nested": lambda: filled(b"<div>"),
     "metadata": lambda: filled(b"<meta name=a content=b>"),
@@ -128,7 +128,7 @@ DENSE: dict[str, Callable[[], bytes]] = {
 def test_a_tree_is_no_bomb_either(
     site: SiteFactory, tmp_path: Path, ordinary: int, name: str
 ) -> None:
-    """15 MB of it made gigabytes, and 15 KB of gzip are enough to send it."""
+    """30 MB of it made gigabytes, and 30 KB of gzip are enough to send it."""
     page = packed(gzip.compress(DENSE[name](), compresslevel=1), "gzip")
     server = site({"pages": {"/": {"links": ["/dense", "/fine"]}, "/dense": page, "/fine": {}}})
     options = ("-a", f"seed={server.url()}", "-a", "max_pages=3", "-O", "s.json")

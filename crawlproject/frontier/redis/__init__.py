@@ -8,8 +8,9 @@ Where things are, from the outside in:
 
 - to Redis: ``address``, ``connection``, ``facts``, ``trouble``, ``patience``, ``scripts``
   (``lua/``), ``binary`` (a server of our own)
-- a worker: ``opening``, ``names``, ``frontier`` (the contract), ``desk`` (what it has), ``pump``
-  (asks in the background), ``session``, ``wire`` and ``messages`` (what is said), ``ending``
+- a worker: ``opening``, ``names``, ``frontier`` (the contract), ``orders`` (what it wants done to
+  the whole crawl), ``desk`` (what it has), ``pump`` (asks in the background), ``session``, ``wire``
+  and ``messages`` (what is said), ``ending``
 - the committer: ``duty``, ``committer``, ``store`` with ``shelf``, ``blocks``, ``index`` (entries),
   ``pages``, ``logbook`` (visits), ``waiting``, ``offers``, and ``batch``, by which all of it is
   written as one

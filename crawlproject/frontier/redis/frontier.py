@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import RedisError
 
 from crawlproject.frontier import answers, clock
-from crawlproject.frontier.base import LASTING, Lease
+from crawlproject.frontier.base import Lease
 from crawlproject.frontier.database import connect_to_memory
 from crawlproject.frontier.entry import depth_of
 from crawlproject.frontier.guard import guarded
@@ -27,20 +27,19 @@ from crawlproject.frontier.redis.copies import Copies
 from crawlproject.frontier.redis.desk import Desk
 from crawlproject.frontier.redis.duty import Duty
 from crawlproject.frontier.redis.forgetting import forget
+from crawlproject.frontier.redis.orders import Orders
 from crawlproject.frontier.redis.patience import patiently
 from crawlproject.frontier.redis.pump import Pump
 from crawlproject.frontier.redis.session import Gone, Session
 from crawlproject.frontier.redis.store import RedisStore
 from crawlproject.frontier.redis.tidying import move_wrong
 from crawlproject.frontier.redis.wire import learned_text
-from crawlproject.frontier.restore import NOT_KEPT
-from crawlproject.frontier.turns import Turns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from crawlproject.frontier.base import Candidate, Counts, Facts, Robots, Skip
+    from crawlproject.frontier.base import Counts, Facts, Robots, Skip
     from crawlproject.frontier.hosts import Host, HostLimits
     from crawlproject.frontier.redis.scripts import Scripts
     from crawlproject.frontier.redis.seeding import Seeding
@@ -64,7 +63,7 @@ _JUDGED = 65_536
 _LONG = 60.0
 
 
-class RedisFrontier(Turns):
+class RedisFrontier(Orders):
     """``options`` are those of the committer: what decides about URLs."""
 
     place = "the shared crawl"
@@ -242,74 +241,9 @@ class RedisFrontier(Turns):
 
     # --- what comes in
 
-    @guarded(0)
-    def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> int:
-        queued = self._reply.counts.queued
-        told = [_shareable(candidate) for candidate in candidates]
-        for start in range(0, len(told), 1000):
-            self._tell("admit", told[start : start + 1000], depth)
-        self._settle()
-        return self._reply.counts.queued - queued
-
     def unknown(self, urls: Iterable[str]) -> list[str]:
         judged = self._judged
         return [url for url in urls if url not in judged]
-
-    @guarded(0)
-    def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
-        queued = self._reply.counts.queued
-        self._judge = judge
-        self._tell("reconsider", reason)
-        self._settle()
-        return self._reply.counts.queued - queued
-
-    @guarded((0, 0))
-    def rejudge(
-        self, judge: Callable[[str], str | None], lasting: Sequence[str] = LASTING
-    ) -> tuple[int, int]:
-        self._judge = judge
-        before = self._reply.counts
-        self._tell("rejudge", list(lasting))
-        self._settle()
-        after = self._reply.counts
-        left = sum(after.skipped.values()) - sum(before.skipped.values())
-        entered = after.queued - before.queued
-        return max(left, 0), max(entered, 0)
-
-    @guarded(0)
-    def retry(self, *, failed: bool, denied: bool = False) -> int:
-        queued = self._reply.counts.queued
-        self._tell("retry", failed, denied)
-        self._settle()
-        return self._reply.counts.queued - queued
-
-    @guarded(0)
-    def revisit(self, now: float, *, before: float | None = None) -> int:
-        queued = self._reply.counts.queued
-        self._tell("revisit", now, before)
-        self._settle()
-        return max(0, self._reply.counts.queued - queued)
-
-    @guarded(0)
-    def begin_round(self, mode: str, now: float, since: float) -> int:
-        queued = self._reply.counts.queued
-        self._tell("round", mode, now, since)
-        self._settle()
-        return max(0, self._reply.counts.queued - queued)
-
-    @guarded(0)
-    def end_visits(self) -> int:
-        queued = self._reply.counts.queued
-        self._tell("end_visits")
-        self._settle()
-        return max(0, queued - self._reply.counts.queued)
-
-    @guarded(0)
-    def settle(self, now: float) -> int:
-        skipped = sum(self._reply.counts.skipped.values())
-        self._tell("settle", now)
-        self._settle()
-        return max(0, sum(self._reply.counts.skipped.values()) - skipped)
 
     # --- what goes out and comes back
 
@@ -553,11 +487,3 @@ class RedisFrontier(Turns):
 
     def depths(self) -> dict[int, int]:
         return self.read().depths()
-
-
-def _shareable(candidate: Candidate) -> list[str | None]:
-    """A request that can't be written down is nobody's but this worker's: it is skipped."""
-    url, reason, request = candidate
-    if request is None or isinstance(request, str):
-        return [url, reason, request]
-    return [url, reason or NOT_KEPT, None]
