@@ -2,20 +2,21 @@
 
 Where things are, from Scrapy inwards:
 
-- Scrapy: ``scheduler``, ``leases``, ``requests``, ``deadline``, ``opening``; what it keeps to itself,
-  in ``engine``, ``short_way``, ``scraping``; projects that name our scheduler alone, in ``alone``; a run
-  that fetches nothing, in ``idle``
-- the engines: ``sqlite``, and ``redis/`` for many workers, over ``turns`` and ``hosts`` (when a host
-  may be asked); ``guard``, ``clock``
-- what decides about URLs, the same for both, each a layer on the one before: ``graph`` (the shortest
-  way to each), ``queues`` with ``levels`` and ``budget``, ``visits`` with ``comparing``, ``commits``
-  with ``answers`` and ``redirects``, ``judging``, ``revisits``, ``settled`` with ``settling`` and
-  ``edges``. It knows ``entry`` and ``census``, and neither Scrapy nor where anything is kept
+- Scrapy: ``scheduler``, ``leases``, ``requests``, ``deadline``, ``opening``; what it keeps to
+  itself, in ``engine``, ``short_way``, ``scraping``; projects that name our scheduler alone, in
+  ``alone``; a run that fetches nothing, in ``idle``
+- the engines: ``sqlite``, and ``redis/`` for many workers, over ``turns`` and ``hosts`` (when a
+  host may be asked); ``guard``, ``clock``
+- what decides about URLs, the same for both, each a layer on the one before: ``graph`` (the
+  shortest way to each), ``queues`` with ``levels`` and ``budget``, ``visits`` with ``comparing``,
+  ``commits`` with ``answers`` and ``redirects``, ``judging``, ``revisits``, ``settled`` with
+  ``settling`` and ``edges``. It knows ``entry`` and ``census``, and neither Scrapy nor where
+  anything is kept
 - what is kept: ``entries`` and ``logbook`` are what the layers ask; in ``crawl.db`` they are
   ``store``, ``rows``, ``seen``, ``harvest``, ``restore``, ``database``
 - ``rounds`` begins and ends the visits of a finished crawl; ``notes`` names what it remembers
-- reading, for outputs and commands: ``reading``, ``overview``, ``questions``, ``near``, ``looking``,
-  ``source``
+- reading, for outputs and commands: ``reading``, ``overview``, ``questions``, ``near``,
+  ``looking``, ``source``
 """
 
 from __future__ import annotations

@@ -69,3 +69,12 @@ def test_turns_that_were_handed_back_are_no_requests() -> None:
 
 def test_without_hosts_nobody_is_busy() -> None:
     assert Crowd([]).busiest(5.0) == 0
+
+
+def test_the_last_answer_is_worth_a_look_whatever_it_costs() -> None:
+    crowd = Crowd([], takes=9.0)
+    assert crowd.watched.hosts(1.0).total == 0
+    crowd.requests = [1]
+    assert crowd.watched.hosts(2.0).total == 0
+    crowd.watched.look_again()
+    assert crowd.watched.hosts(3.0).total == 1
