@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urljoin
 
 from scrapy import Request, signals
 from scrapy.exceptions import StopDownload
@@ -28,6 +27,7 @@ from crawlproject.frontier.leases import FETCH_ENDED
 from crawlproject.politeness.excerpt import cut
 from crawlproject.scope.internal import is_internal
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of
+from crawlproject.urls.location import location_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -198,10 +198,10 @@ class RobotsAsker:
 
 def _target(response: Response) -> str | None:
     """Where a redirect leads, if that is somewhere to go."""
-    location = response.headers.get("Location")
-    if response.status not in {301, 302, 303, 307, 308} or location is None:
+    location = location_of(response)
+    if location is None:
         return None
     try:
-        return canonicalize(urljoin(response.url, location.decode("latin-1")))
-    except (NotCrawlable, ValueError):
+        return canonicalize(location, response.url)
+    except NotCrawlable:
         return None

@@ -28,6 +28,7 @@ from crawlproject.politeness.exchange import (
     Exchange,
     Protocol,
 )
+from crawlproject.urls.canonical import NotCrawlable, resolve
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -139,6 +140,12 @@ class Client:
     async def request(
         self, method: str, url: str | yarl.URL, **options: Any
     ) -> aiohttp.ClientResponse:
+        if not (spelled := str(url)).isascii():
+            # A request of a spider's own. yarl would follow another version of IDNA.
+            try:
+                url = yarl.URL(resolve(spelled), encoded=True)
+            except NotCrawlable as error:
+                raise aiohttp.InvalidUrlClientError(spelled, str(error)) from None
         return await self._session.request(method, url, **options)
 
     def plain(self, url: str, headers: dict[bytes, list[bytes]]) -> Get | None:

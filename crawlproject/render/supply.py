@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urljoin
 
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
@@ -26,8 +25,9 @@ from crawlproject.frontier import frontier_of
 from crawlproject.politeness.asking import MAX_REDIRECTS, TURN
 from crawlproject.politeness.rules import RulesBook, RulesReader
 from crawlproject.scope.internal import is_internal
-from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of, origin_of
+from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of, origin_of, wire_url
 from crawlproject.urls.directives import product_token
+from crawlproject.urls.location import location_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 # Bytes of scripts and style sheets that are kept, and the largest of them.
 _SHELF_BYTES = 64 * 1024 * 1024
 _LARGEST = 8 * 1024 * 1024
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class Wish(NamedTuple):
@@ -106,18 +105,18 @@ class Supply:
         """The answer, after redirects. Raises Verdict for what may not be asked for."""
         answer = await self._ask(wish, wish.url, seconds)
         for _ in range(MAX_REDIRECTS):
-            location = answer.headers.get("Location")
-            if answer.status not in _REDIRECTS or location is None or wish.method != "GET":
+            location = location_of(answer)
+            if location is None or wish.method != "GET":
                 break
-            answer = await self._ask(wish, urljoin(answer.url, location.decode("latin-1")), seconds)
+            answer = await self._ask(wish, location, seconds, answer.url)
         if wish.is_shared:
             self._shelf.put(wish.url, answer)
         return answer
 
-    async def _ask(self, wish: Wish, url: str, seconds: float) -> Response:
+    async def _ask(self, wish: Wish, url: str, seconds: float, base: str | None = None) -> Response:
         try:
-            canonical = canonicalize(url)
-        except (NotCrawlable, ValueError):
+            canonical, url = canonicalize(url, base), wire_url(url, base)
+        except NotCrawlable:
             raise Verdict("no page") from None
         self._refuse_internal(canonical)
         self._refuse_forbidden(canonical)
@@ -128,7 +127,7 @@ class Supply:
             "verbatim_url": True,
         }
         request = Request(
-            url.partition("#")[0],
+            url,
             method=wish.method,
             headers=wish.headers,
             body=wish.body,

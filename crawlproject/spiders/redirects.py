@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlproject.urls.canonical import NotCrawlable, host_of
+from crawlproject.urls.canonical import NotCrawlable, host_of, wire_url
+from crawlproject.urls.location import location_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,20 +14,6 @@ if TYPE_CHECKING:
 
     from crawlproject.frontier.base import Lease
     from crawlproject.scope.scope import Scope
-
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-
-
-def location_of(response: Response) -> str | None:
-    if response.status not in _REDIRECTS:
-        return None
-    location = response.headers.get("Location")
-    if location is None:
-        return None
-    try:
-        return location.decode("utf-8")
-    except UnicodeDecodeError:
-        return location.decode("latin-1")
 
 
 class Outcome(NamedTuple):
@@ -63,7 +50,7 @@ class Redirects:
         except NotCrawlable:
             return Outcome(error=f"bad redirect: {location[:200]!r}")
         if target == lease.url:
-            return self._judge_itself(response.urljoin(location), lease)
+            return self._judge_itself(wire_url(location, response.url), lease)
         widened = (
             lease.depth == 0 and self._seeds_widen_scope and self._scope.widen(host_of(target))
         )
@@ -72,7 +59,6 @@ class Redirects:
 
     def _judge_itself(self, url: str, lease: Lease) -> Outcome:
         """A site that adds a session id or the like, and answers when it has it."""
-        url = url.partition("#")[0]
         if url == lease.fetch_url or lease.bounces >= self._max_times:
             return Outcome(error="redirect loop")
         return Outcome(again=url)

@@ -28,14 +28,15 @@ from crawlproject.scope.rules import rules_from
 from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
 from crawlproject.scope.traps import Traps
 from crawlproject.spiders import arguments, resume
-from crawlproject.spiders.redirects import Redirects, location_of
+from crawlproject.spiders.redirects import Redirects
 from crawlproject.spiders.seeds import canonical_seeds
 from crawlproject.spiders.sitemaps import Bounds, Sitemaps, are_wanted, is_sitemap
 from crawlproject.spiders.visiting import note_visit
-from crawlproject.urls.canonical import host_of, origin_of
+from crawlproject.urls.canonical import host_of, origin_of, wire_url
 from crawlproject.urls.directives import product_token
 from crawlproject.urls.fingerprint import canonicalizer_from
 from crawlproject.urls.links import FastLinkExtractor
+from crawlproject.urls.location import location_of
 from crawlproject.urls.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -194,12 +195,13 @@ class SiteSpider(CrawlSpider):
         yield  # an asynchronous generator is what Scrapy expects
 
     def request_for(self, lease: Lease) -> Request:
-        # A canonical URL needs no escaping; what a redirect has spelled may.
-        meta = {"verbatim_url": True} if lease.fetch_url == lease.url else None
+        # Another spelling comes from a redirect, or from a file that an older version wrote.
+        url = lease.url if lease.fetch_url == lease.url else wire_url(lease.fetch_url)
         headers = conditions(lease.etag, lease.last_modified) if lease.is_again else None
         if is_sitemap(lease):
             return self._sitemaps.request(lease, self.parse_sitemap, self.sitemap_failed, headers)
-        return Request(lease.fetch_url, errback=self.page_failed, meta=meta, headers=headers)
+        meta = {"verbatim_url": True}
+        return Request(url, errback=self.page_failed, meta=meta, headers=headers)
 
     def robots_known(self, origin: str, robots: bytes | None) -> None:
         """What the robots.txt of an origin says; None: there is none."""

@@ -25,8 +25,8 @@ from crawlproject.pages.read import is_success
 from crawlproject.scope.internal import is_internal
 from crawlproject.scope.scope import Mode
 from crawlproject.sitemaps.read import read_sitemap
-from crawlproject.spiders.redirects import location_of
 from crawlproject.urls.canonical import NotCrawlable, host_of
+from crawlproject.urls.location import location_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

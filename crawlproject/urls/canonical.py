@@ -158,6 +158,39 @@ def resolve(url: str, base: str | None = None) -> str:
     raise _refusal(url, f"its scheme is {scheme[:_SHOWN]}, not http or https")
 
 
+def wire_url(url: str, base: str | None = None) -> str:
+    """The URL as it is sent: spelled as given, but with the canonical host. Raises NotCrawlable.
+
+    No other code may turn a host name into ASCII. Libraries follow other versions of IDNA, and
+    would connect to another host than the one that is recorded.
+    """
+    location = resolve(url, base).partition("#")[0]
+    scheme, _, rest = location.partition("://")
+    authority, _, path = rest.partition("/")
+    return f"{scheme}://{_authority(url, authority)}/{path}"
+
+
+def _authority(url: str, authority: str) -> str:
+    """Host and port without user-info, in their one spelling. Raises NotCrawlable."""
+    authority = authority.rpartition("@")[2]
+    host, colon, port = authority.partition(":")
+    if authority.startswith("["):
+        host, bracket, port = authority.partition("]")
+        host += bracket
+        port = port[1:]
+        colon = ":" if port else ""
+    host = host.removesuffix(".")
+    if not _HOST(host) or len(host) > _MAX_HOST:
+        raise _refusal(
+            url,
+            f"{host[:_SHOWN]!a} is no host name; one has labels of 1 to 63 letters, "
+            f"digits, '-' or '_', and {_MAX_HOST} characters at most",
+        )
+    if port == "0":
+        raise _refusal(url, "port 0 cannot be connected to; use 1 to 65535")
+    return f"{host}{colon}{port}"
+
+
 class Canonicalizer:
     """Writes URLs in their one spelling, with a choice of what does not count.
 
@@ -206,27 +239,11 @@ class Canonicalizer:
     def _location(self, url: str, location: str) -> str:
         scheme, _, rest = location.partition("://")
         authority, _, path = rest.partition("/")
-        authority = authority.rpartition("@")[2]
-        host, colon, port = authority.partition(":")
-        if authority.startswith("["):
-            host, bracket, port = authority.partition("]")
-            host += bracket
-            port = port[1:]
-            colon = ":" if port else ""
-        host = host.removesuffix(".")
-        if not _HOST(host) or len(host) > _MAX_HOST:
-            raise _refusal(
-                url,
-                f"{host[:_SHOWN]!a} is no host name; one has labels of 1 to 63 letters, "
-                f"digits, '-' or '_', and {_MAX_HOST} characters at most",
-            )
-        if port == "0":
-            raise _refusal(url, "port 0 cannot be connected to; use 1 to 65535")
-
+        authority = _authority(url, authority)
         path = _ODD_IN_PATH.sub(_spell, path)
         if ";" in path:
             path = _PATH_PARAM.sub(self._path_param, f"/{path}")[1:]
-        return f"{scheme}://{host}{colon}{port}/{path}"
+        return f"{scheme}://{authority}/{path}"
 
     def _path_param(self, param: re.Match[str]) -> str:
         # Without its parameter ``..;sid=1`` would be a dot segment and change the path.

@@ -1,0 +1,120 @@
+"""A host must not be able to answer under the name of another host.
+
+Libraries turn Unicode host names into ASCII by different versions of IDNA: ``straße.example`` is
+``xn--strae-oqa.example`` for browsers and ``strasse.example`` for IDNA 2003.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scrapy import Request
+from scrapy.http import Response
+from scrapy.utils.defer import deferred_f_from_coro_f
+
+from crawlproject.frontier.base import Lease
+from crawlproject.politeness.client import Client
+from crawlproject.scope.scope import Scope
+from crawlproject.spiders.redirects import Redirects
+from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of, wire_url
+from tests.politeness.test_client import SSL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Characters that IDNA 2003, IDNA 2008 and UTS 46 map, drop or refuse in different ways.
+ODD = "ßẞςΣıİſ\u200c\u200d\u00ad\u2060。．｡①ﬁ℡Ⅷ½＠／：％ａＺ０\u0301\u0930\u06f0🦄ⓐ´·\u30fb"
+# What would end the host is left out.
+LETTERS = st.characters(exclude_categories=("Cs", "Cc"), exclude_characters="#?/\\@:")
+LABELS = st.text(st.sampled_from(ODD) | LETTERS, min_size=1, max_size=8)
+NAMES = st.lists(
+    LABELS | st.sampled_from(["example", "xn--strae-oqa"]), min_size=1, max_size=3
+).map(".".join)
+
+
+def canonical(url: str) -> str:
+    try:
+        return canonicalize(url)
+    except NotCrawlable:
+        assume(False)
+        raise
+
+
+@given(NAMES, st.sampled_from(["http", "https"]), st.sampled_from(["", ":8080"]))
+def test_the_host_that_is_asked_is_the_host_that_is_recorded(
+    name: str, scheme: str, port: str
+) -> None:
+    url = f"{scheme}://{name}{port}/a?b=1"
+    recorded = canonical(url)
+    assert wire_url(url) == recorded
+    assert wire_url(wire_url(url)) == wire_url(url)
+    # What is sent comes from here alone: no library respells it.
+    assert Request(wire_url(url)).url == wire_url(url)
+
+
+@given(NAMES)
+def test_a_redirect_to_another_spelling_stays_on_the_host(name: str) -> None:
+    url = canonical(f"http://{name}/a")
+    location = f"http://{name}/a?utm_source=x#top"
+    redirects = Redirects(canonicalize, Scope([url]), max_times=5, seeds_widen_scope=True)
+    lease = Lease(url, url, host_of(url), 0, None)
+    outcome = redirects.judge(Response(url, 302, {"Location": location.encode()}), lease)
+    assert outcome.again == f"{url}?utm_source=x"
+
+
+class Recording(aiohttp.abc.AbstractResolver):
+    """Knows no name, and notes which it was asked for."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    async def resolve(self, host: str, *_: Any, **__: Any) -> Any:
+        self.names.append(host)
+        raise OSError(None, "no such name")
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("straße.example", "xn--strae-oqa.example"),
+        ("βόλος.example", "xn--nxasmm1c.example"),
+        ("نامه\u200cای.example", "xn--mgba3gch31f060k.example"),
+        ("🦄.example", "xn--3s9h.example"),
+        ("ＥＸＡＭＰＬＥ。example", "example.example"),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_the_client_looks_up_the_name_that_is_recorded(name: str, asked: str) -> None:
+    """Also for a request that a spider spelled itself and that Scrapy left as it is."""
+    resolver = Recording()
+    client = Client(aiohttp.TCPConnector(resolver=resolver, use_dns_cache=False), SSL)
+    spelled = f"http://{name}/"
+    assert host_of(canonicalize(spelled)) == asked
+    plain = client.plain(wire_url(spelled), {})
+    assert plain is not None
+    ways: list[Callable[[], Any]] = [
+        lambda: client.get(plain, 60, 0, lambda waiting, answer: waiting.set_result(answer)),
+        lambda: client.request("GET", spelled),
+        lambda: client.request("POST", wire_url(spelled), data=b"x"),
+    ]
+    for way in ways:
+        with pytest.raises(aiohttp.ClientConnectorDNSError):
+            await asyncio.ensure_future(way())
+    await client.close()
+    assert resolver.names == [asked] * len(ways)
+
+
+@deferred_f_from_coro_f
+async def test_a_url_without_a_host_is_a_failure_of_its_own() -> None:
+    client = Client(aiohttp.TCPConnector(resolver=Recording()), SSL)
+    with pytest.raises(aiohttp.InvalidUrlClientError, match="host or port is not valid"):
+        await client.request("GET", "http://\u00ad/ä")
+    await client.close()
