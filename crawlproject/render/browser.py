@@ -3,8 +3,10 @@
 It is started when the first page needs it, and again should it have died. Each page has a context
 of its own: no cookies, storage or cache are shared, so that an answer does not depend on what was
 shown before. It has no network: every request of a page is answered by ``visit.py``, and what
-goes round that (sockets, WebRTC, look-ups in advance) finds no address. Nothing is downloaded,
-no worker stays. It has a sandbox unless we are root, who can't have one.
+bypasses that (WebRTC, WebTransport, FedCM, payment requests, prefetching …) finds no address and
+may send no UDP. Nothing is downloaded, no worker stays. Root can't have Chromium's sandbox, so a
+crawl that runs as root renders without it, with a warning. A browser of another process
+(PLAYWRIGHT_CDP_URL, PLAYWRIGHT_CONNECT_URL) has the switches that it was started with.
 
 It ends with the crawl. When the crawl is killed its pipe breaks, and it ends by that.
 """
@@ -12,6 +14,7 @@ It ends with the crawl. When the crawl is killed its pipe breaks, and it ends by
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from contextlib import asynccontextmanager, suppress
 from itertools import count
@@ -21,7 +24,7 @@ from playwright.async_api import Error, Page
 from scrapy import Request
 from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 
-from crawlproject.render.install import browser_path
+from crawlproject.render.install import browser_path, is_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,12 +33,24 @@ if TYPE_CHECKING:
 
     from crawlproject.render.visit import Visit
 
+logger = logging.getLogger(__name__)
+
+NO_SANDBOX = (
+    "The browser runs without its sandbox: a page that exploits a bug of the browser has the "
+    "rights of this crawl. %s"
+)
+NOT_OURS = (
+    "The browser was started by somebody else (PLAYWRIGHT_CDP_URL or PLAYWRIGHT_CONNECT_URL): what "
+    "its pages can reach, past the crawler's own network, depends on its switches."
+)
 # Seconds for what takes a moment, unless the browser is ill.
 _CLOSING = 5.0
 _STARTING = 30.0
 _ARGUMENTS = (
-    # No name and no address can be found.
+    # No name, no IP literal and no proxy can be found.
     "--host-resolver-rules=MAP * ~NOTFOUND",
+    # WebRTC sends no UDP. The second name is that of older Chromiums, which ignore the first.
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--dns-prefetch-disable",
     # What one page may take of the memory, in MiB.
@@ -76,6 +91,7 @@ class Browser:
             # It waits for the engine to start, which has happened by now.
             await handler._launch()
             handler.config.launch_options = self._launch_options(handler.config.launch_options)
+            self._warn(handler.config.launch_options)
             # Who is to blame, and what to try again, is the renderer's to find out.
             handler.config.target_closed_max_retries = 0
             # What its visit does not answer, because there is none, is not answered.
@@ -94,6 +110,16 @@ class Browser:
             **given,
             "args": [*_ARGUMENTS, *given.get("args", [])],
         }
+
+    def _warn(self, options: dict[str, Any]) -> None:
+        if is_elsewhere(self._crawler.settings):
+            logger.warning(NOT_OURS)
+        elif not options["chromium_sandbox"]:
+            is_root = os.geteuid() == 0
+            advice = (
+                "Don't run it as root." if is_root else "PLAYWRIGHT_LAUNCH_OPTIONS asks for it."
+            )
+            logger.warning(NO_SANDBOX, advice)
 
     def is_running(self) -> bool:
         browser = getattr(self._handler, "browser", None)

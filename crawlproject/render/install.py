@@ -54,9 +54,14 @@ def prepare(settings: BaseSettings) -> None:
     settings.set("DOWNLOAD_HANDLERS", handlers, priority="cmdline")
 
 
+def is_elsewhere(settings: BaseSettings) -> bool:
+    """Whether the browser is one that somebody else has started."""
+    return any(settings.get(name) for name in _ELSEWHERE)
+
+
 def browser_path(settings: BaseSettings) -> str | None:
     """Where the browser is; None: on another machine."""
-    if any(settings.get(name) for name in _ELSEWHERE):
+    if is_elsewhere(settings):
         return None
     if path := settings["RENDER_BROWSER_PATH"]:
         found = shutil.which(str(Path(str(path)).expanduser()))

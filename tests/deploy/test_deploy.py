@@ -196,11 +196,29 @@ def is_pinned(image: str) -> bool:
 
 
 def test_base_images_are_pinned() -> None:
-    defaults = dict(rest.split("=", 1) for name, rest in INSTRUCTIONS if name == "ARG")
-    bases = [rest.split()[0] for name, rest in INSTRUCTIONS if name == "FROM"]
+    arguments = [rest for name, rest in INSTRUCTIONS if name == "ARG"]
+    # Without a value it is the one of the first lines, in a stage.
+    defaults = dict(rest.split("=", 1) for rest in arguments if "=" in rest)
+    stages = [rest.split() for name, rest in INSTRUCTIONS if name == "FROM"]
+    names = {words[2] for words in stages if len(words) == 3}
+    bases = [re.sub(r"\$\{(\w+)\}", lambda match: defaults[match[1]], words[0]) for words in stages]
     assert len(bases) > 1
-    for base in bases:
-        assert is_pinned(re.sub(r"\$\{(\w+)\}", lambda match: defaults[match[1]], base))
+    assert all(base in names or is_pinned(base) for base in bases)
+
+
+def test_the_browser_of_the_image_runs_as_its_user_and_may_have_its_sandbox() -> None:
+    """As another user than root, and allowed to make what its sandbox consists of."""
+    crawler = load(DEPLOY / "render.yaml")["services"]["crawler"]
+    assert crawler["build"]["args"] == {"RENDER": "yes"}
+    assert "AS render-yes" in DOCKERFILE
+    assert "user" not in crawler  # that of compose.yaml
+    (option,) = crawler["security_opt"]
+    profile = json.loads((DEPLOY / option.removeprefix("seccomp=")).read_text())
+    assert profile["defaultAction"] == "SCMP_ACT_ALLOW"
+    (rule,) = profile["syscalls"]
+    assert rule["action"] == "SCMP_ACT_ERRNO"
+    assert {"clone", "clone3", "unshare", "chroot", "seccomp", "capset"}.isdisjoint(rule["names"])
+    assert {"mount", "ptrace", "bpf", "setns", "kexec_load", "init_module"} <= set(rule["names"])
 
 
 def test_the_image_runs_the_service_without_rights_and_builds_nothing() -> None:
@@ -285,6 +303,7 @@ def test_docker_compose_accepts_the_file_with_passwords_and_not_without() -> Non
     passwords = dict.fromkeys(required_variables(), "secret")
     command = (docker, "compose", "-f", "compose.yaml", "config", "-q")
     run(*command, cwd=DEPLOY, **passwords)
+    run(*command[:4], "-f", "render.yaml", *command[4:], cwd=DEPLOY, **passwords)
     for name in passwords:
         with pytest.raises(AssertionError, match=f"required variable {name} is missing a value"):
             run(*command, cwd=DEPLOY, **{**passwords, name: ""})

@@ -43,6 +43,14 @@ def asks_for(server: Site, path: str) -> Callable[[], bool]:
     return lambda: any(entry["path"] == path for entry in server.open())
 
 
+def without_warning(errors: str) -> str:
+    """What a crawl has said, but for the line that root is told, and nobody else."""
+    lines = errors.splitlines(keepends=True)
+    told = [line for line in lines if "WARNING: The browser runs without its sandbox" in line]
+    assert len(told) == (os.geteuid() == 0)
+    return "".join(line for line in lines if line not in told)
+
+
 def is_browser(pid: int) -> bool:
     """Not one of the processes that it has for pages."""
     command = Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -115,7 +123,7 @@ def test_a_page_is_tried_again_when_the_browser_dies(site: SiteFactory, tmp_path
         for pid in filter(is_browser, descendants(crawl.pid)):
             os.kill(pid, signal.SIGKILL)
         assert crawl.finish() == 0
-        assert crawl.errors() == ""
+        assert without_warning(crawl.errors()) == ""
     pages = json.loads((tmp_path / "pages.json").read_text())["pages"]
     assert [page["rendered"] for page in pages] == [True, True, True]
     assert server.paths().count("/") == 1
@@ -159,7 +167,7 @@ def test_pages_are_rendered_for_a_script_too(site: SiteFactory, tmp_path: Path) 
         text=True,
     )
     output, errors = process.communicate(timeout=60)
-    assert (process.returncode, errors) == (0, "")
+    assert (process.returncode, without_warning(errors)) == (0, "")
     assert sorted(output.splitlines()) == [
         f"{server.url()} Home True",
         f"{server.url('/tulips')} Tulips True",
