@@ -13,6 +13,7 @@ import pytest
 
 from tests.browser import needs_browser
 from tests.crawling import PROJECT, command_environment
+from tests.hostile.browser_leaks import UNCONFINED_ARRIVALS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +41,7 @@ def what_arrives(tmp_path: Path, *options: str) -> dict[str, Any]:
         env=command_environment(),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     assert result.returncode == 0, result.stderr
@@ -55,9 +56,8 @@ def test_nothing_bypasses_the_crawlers_network(tmp_path: Path) -> None:
         "arrived": [],
         "title": "ended",
         "status": 0,
-        "requests": confined["requests"],
+        "requests": ["/", "/robots.txt", "/tick"],
     }
-    assert set(confined["requests"]) == {"/", "/robots.txt", "/tick"}
     # The same page in a browser without our switches.
     unconfined = what_arrives(tmp_path, "--unconfined")
-    assert {"dns", "stun", "turn_udp", "turn_tcp", "fedcm", "payment"} <= set(unconfined["arrived"])
+    assert set(unconfined["arrived"]) >= UNCONFINED_ARRIVALS
