@@ -14,6 +14,7 @@ from scrapy.utils.misc import load_object
 
 from crawlproject import settings as project
 from crawlproject.errors import BadArgument, BadInput
+from crawlproject.private_files import create_private, target_of
 from crawlproject.spiders.arguments import ARGUMENTS
 from crawlproject.spiders.values import encoding, yes_or_no
 
@@ -103,6 +104,8 @@ def check_set_up(settings: BaseSettings) -> None:
     yes_or_no("LOG_STDOUT", settings["LOG_STDOUT"])
     if file := settings["LOG_FILE"]:
         try:
+            # Scrapy's log goes on in it.
+            create_private(target_of(Path(file)))
             with Path(file).open("ab"):
                 pass
         except OSError as error:

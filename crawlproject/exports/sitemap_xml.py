@@ -147,10 +147,12 @@ class SitemapXmlExporter(SortedPagesExporter):
         parts = [_part(path, 1)]
         # The first part is what is already in the file.
         self.file.flush()
-        shutil.copyfile(path, parts[0])
+        mode = mode_of(path, 0o666)
+        with path.open("rb") as first, create_new(parts[0], mode=mode) as file:
+            shutil.copyfileobj(first, file)
         while overflow is not None:
             parts.append(_part(path, len(parts) + 1))
-            with parts[-1].open("wb") as file:
+            with create_new(parts[-1], mode=mode) as file:
                 _, overflow = self._write_urlset(file, chain((overflow,), entries))
         return parts
 
