@@ -15,6 +15,7 @@ import sys
 import traceback
 from base64 import b64encode
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote
 
@@ -26,10 +27,11 @@ HIDDEN = "***"
 # Characters. A shorter value is hidden by its name only: it would be found in any text.
 _SHORTEST = 4
 _NAME = re.compile(
-    r"(?:^|[_. -])(?:pass|passwd|password|passphrase|pwd|secret|token|credentials?|cookie|"
-    r"authorization|(?:api|access|account|private)[_-]?key)(?:$|[_. -])",
+    r"(?:^|[_. -])(?:pass|passwd|password|passphrase|secret|token|credentials?|cookie|"
+    r"authorization|(?:api|access|account|private)[_-]?key)(?:$|[_. -](?!file$|path$|dir$))",
     re.IGNORECASE,
 )
+_MENTION = re.compile("pass|secret|token|key|cookie|auth", re.IGNORECASE)
 _WORD_END = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Between the scheme and the host of a URL. In the first one a password may hold an @.
 _USERINFO = re.compile(r"(?<=:)//([^/?#\s'\"]+)@")
@@ -38,9 +40,15 @@ _PAGES = frozenset({"SEEDS", "seed", "SEEDS_FILE", "seeds_file"})
 _QUERY = re.compile(r"\?([^\s'\"#]+)")
 
 
+@lru_cache(maxsize=1024)
 def is_secret(name: str) -> bool:
     """Whether a setting, an argument, a header or a variable of this name holds a secret."""
     return _NAME.search(_WORD_END.sub("_", name)) is not None
+
+
+def may_hold_secret(text: str) -> bool:
+    """Whether a text that can't be read, such as broken JSON, may hold a secret."""
+    return _MENTION.search(text) is not None or "@" in text
 
 
 def without_userinfo(text: str) -> str:

@@ -15,6 +15,7 @@ from scrapy.utils.misc import load_object
 from crawlproject import settings as project
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.private_files import create_private, target_of
+from crawlproject.redaction import HIDDEN, may_hold_secret
 from crawlproject.spiders.arguments import ARGUMENTS
 from crawlproject.spiders.values import encoding, yes_or_no
 
@@ -84,7 +85,8 @@ def _check_object(name: str, value: str) -> None:
         written = None
     if not isinstance(written, dict):
         example = '{"pages.json": {"format": "json"}}' if name == "FEEDS" else '{"name": 300}'
-        raise BadArgument(name, f"{value[:50]!r} is not a JSON object such as {example}")
+        shown = HIDDEN if may_hold_secret(value) else repr(value[:50])
+        raise BadArgument(name, f"{shown} is not a JSON object such as {example}")
     if name == "FEEDS":
         for uri, options in written.items():
             if not isinstance(options, dict):

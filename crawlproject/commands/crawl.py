@@ -81,6 +81,7 @@ class Command(crawl.Command):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
+            protect(dict(pair.partition("=")[::2] for pair in opts.set))
             check_settings(opts.set)
             appended = self._take_appended(opts)
             assert self.settings is not None

@@ -30,6 +30,7 @@ from crawlproject.exports.files import local_path, start_over
 from crawlproject.exports.lastmod import w3c_datetime
 from crawlproject.exports.sorted_pages import SortedPagesExporter
 from crawlproject.exports.storage import final_of
+from crawlproject.private_files import create_new, mode_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 # Bytes of scripts and style sheets that are kept, and the largest of them.
 _SHELF_BYTES = 64 * 1024 * 1024
 _LARGEST = 8 * 1024 * 1024
+_CREDENTIALS = frozenset({"authorization", "proxy-authorization", "cookie"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -79,6 +80,14 @@ class Shelf:
             self._bytes -= len(self._answers.popitem(last=False)[1].body)
 
 
+def _elsewhere(wish: Wish, url: str, target: str) -> Wish:
+    """A redirect to another origin does not take a script's credentials there, as in a browser."""
+    if origin_of(url) == origin_of(target):
+        return wish
+    headers = [pair for pair in wish.headers if pair[0].lower() not in _CREDENTIALS]
+    return wish._replace(headers=tuple(headers))
+
+
 class Supply:
     def __init__(self, crawler: Crawler, *, token: str, obey: bool) -> None:
         self._crawler = crawler
@@ -109,7 +118,8 @@ class Supply:
             location = answer.headers.get("Location")
             if answer.status not in _REDIRECTS or location is None or wish.method != "GET":
                 break
-            answer = await self._ask(wish, urljoin(answer.url, location.decode("latin-1")), seconds)
+            target = urljoin(answer.url, location.decode("latin-1"))
+            answer = await self._ask(_elsewhere(wish, answer.url, target), target, seconds)
         if wish.is_shared:
             self._shelf.put(wish.url, answer)
         return answer
