@@ -273,7 +273,7 @@ def test_workers_tell_nobody(site: SiteFactory, tmp_path: Path) -> None:
             *(sys.executable, "-m", "scrapy", "cluster", "site", "-n", "2", "-L", "DEBUG"),
             *("-a", f"seed={server.url()}", "-O", "out.json", "--logfile", "cluster.log"),
             *("-s", f"REDIS_URL={redis.url}", "-s", f"HTTPAUTH_PASS={canary('option')}"),
-            *("-s", "STORE_BODIES=yes", "-s", "STORE_URI=bodies"),
+            *("-s", "STORE_BODIES=True", "-s", "STORE_URI=bodies"),
         ]
         with Forked[str](
             command,
