@@ -89,9 +89,16 @@ def target_of(path: Path) -> Path:
     """Where a file is written that may be a link of the user's own. Raises BadOutput for a link of
     somebody else's, as Linux does in /tmp (fs.protected_symlinks).
     """
-    with suppress(OSError):
-        if path.is_symlink():
-            owner = path.lstat().st_uid
-            if owner not in (os.geteuid(), path.parent.stat().st_uid):
-                raise BadOutput(f"can't write {str(path)!r}: it is a link of another user's")
+    if is_link_of_another(path):
+        raise BadOutput(f"can't write {str(path)!r}: it is a link of another user's")
     return path.resolve()
+
+
+def is_link_of_another(path: Path) -> bool:
+    """Whether neither this user nor the owner of its folder has made a link."""
+    try:
+        found = path.lstat()
+        owners = (os.geteuid(), path.parent.stat().st_uid)
+    except OSError:
+        return False
+    return stat.S_ISLNK(found.st_mode) and found.st_uid not in owners

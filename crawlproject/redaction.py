@@ -172,7 +172,7 @@ class CleanRecord(logging.LogRecord):
 
     # logging.Formatter puts the text of a traceback here before it uses it.
     @property
-    def exc_text(self) -> str | None:  # type: ignore[override]
+    def exc_text(self) -> str | None:
         return self._exc_text
 
     @exc_text.setter
@@ -180,7 +180,7 @@ class CleanRecord(logging.LogRecord):
         self._exc_text = None if text is None else SECRETS.clean(text)
 
     @property
-    def stack_info(self) -> str | None:  # type: ignore[override]
+    def stack_info(self) -> str | None:
         return self._stack_info
 
     @stack_info.setter

@@ -35,7 +35,12 @@ from pathlib import Path
 from typing import IO
 
 from crawlproject.errors import BadCrawlDirectory
-from crawlproject.private_files import create_new, make_private, open_private
+from crawlproject.private_files import (
+    create_new,
+    is_link_of_another,
+    make_private,
+    open_private,
+)
 
 DATABASE = "crawl.db"
 LOCK = "crawl.lock"
@@ -196,6 +201,8 @@ def check(folder: Path) -> bool:
     Reads the header of the file, and nothing else: a file of another kind is not touched.
     """
     path = folder / DATABASE
+    if is_link_of_another(path):
+        raise BadCrawlDirectory(f"{str(path)!r} is a link of another user's: use another JOBDIR")
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)

@@ -80,7 +80,7 @@ class Shelf:
             self._bytes -= len(self._answers.popitem(last=False)[1].body)
 
 
-def _elsewhere(wish: Wish, url: str, target: str) -> Wish:
+def redirected(wish: Wish, url: str, target: str) -> Wish:
     """A redirect to another origin does not take a script's credentials there, as in a browser."""
     if origin_of(url) == origin_of(target):
         return wish
@@ -119,7 +119,7 @@ class Supply:
             if answer.status not in _REDIRECTS or location is None or wish.method != "GET":
                 break
             target = urljoin(answer.url, location.decode("latin-1"))
-            answer = await self._ask(_elsewhere(wish, answer.url, target), target, seconds)
+            answer = await self._ask(redirected(wish, answer.url, target), target, seconds)
         if wish.is_shared:
             self._shelf.put(wish.url, answer)
         return answer

@@ -19,7 +19,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from crawlproject.cluster.server import own_server
 from crawlproject.errors import BadCrawlDirectory, BadOutput
 from crawlproject.exports.storage import ReplacingFileStorage, replaced
-from crawlproject.frontier.database import Claim, connect
+from crawlproject.frontier.database import Claim, check, connect
 from crawlproject.frontier.redis.binary import Server
 from crawlproject.pipelines.blobs import Blobs, Folder
 from crawlproject.private_files import create_new, create_private, keep_private, make_private
@@ -285,6 +285,9 @@ def test_an_output_that_is_a_link_of_another_user_is_refused(tmp_path: Path, vic
     done = scrapy("crawl", "site", *options, cwd=tmp_path)
     assert done.returncode == 2
     assert "it is a link of another user's" in done.stderr
+    path.rename(tmp_path / "crawl.db")
+    with pytest.raises(BadCrawlDirectory, match="is a link of another user's"):
+        check(tmp_path)
 
 
 def test_a_draft_is_never_more_open_than_what_it_replaces(tmp_path: Path) -> None:
