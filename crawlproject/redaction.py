@@ -106,7 +106,10 @@ def redacted(value: Any, name: str = "") -> Any:
 
 def _without(value: Any, name: str, found: Redactor) -> Any:
     if isinstance(value, Mapping):
-        return {key: _without(inner, str(key), found) for key, inner in value.items()}
+        return {
+            found.clean(key) if isinstance(key, str) else key: _without(inner, str(key), found)
+            for key, inner in value.items()
+        }
     if isinstance(value, list):
         return [_without(inner, name, found) for inner in value]
     if not isinstance(value, str):
@@ -133,6 +136,10 @@ class Redactor:
             # Longest first: one secret may be the beginning of another.
             ordered = sorted(self._spellings, key=len, reverse=True)
             self._pattern = re.compile("|".join(map(_tolerant, ordered)))
+
+    def forget(self) -> None:
+        self._spellings.clear()
+        self._pattern = None
 
     def clean(self, text: str) -> str:
         """A text without the secrets, and without user names and passwords in URLs."""

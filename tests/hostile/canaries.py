@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -75,7 +74,3 @@ def children_of(parent: int) -> list[int]:
             if int(status.rpartition(")")[2].split()[1]) == parent:
                 found.append(int(folder.name))
     return found
-
-
-def environment_without_proxies() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.endswith("_proxy")}
