@@ -33,8 +33,9 @@ _NAME = re.compile(
 )
 _MENTION = re.compile("pass|secret|token|key|cookie|auth", re.IGNORECASE)
 _WORD_END = re.compile(r"(?<=[a-z])(?=[A-Z])")
-# Between the scheme and the host of a URL. In the first one a password may hold an @.
+# Between the scheme and the host of a URL; a password may hold an @.
 _USERINFO = re.compile(r"(?<=:)//([^/?#\s'\"]+)@")
+_PASSWORD = re.compile(r"(?<=:)//[^/?#\s'\":@]*:[^/?#\s'\"]*@")
 # Their URLs are pages: what is in a query is part of the page's name, and in every output.
 _PAGES = frozenset({"SEEDS", "seed", "SEEDS_FILE", "seeds_file"})
 _QUERY = re.compile(r"\?([^\s'\"#]+)")
@@ -51,9 +52,9 @@ def may_hold_secret(text: str) -> bool:
     return _MENTION.search(text) is not None or "@" in text
 
 
-def without_userinfo(text: str) -> str:
-    """The same with user names and passwords cut out of its URLs."""
-    return _USERINFO.sub(f"//{HIDDEN}@", text) if "@" in text else text
+def without_passwords(text: str) -> str:
+    """The same with users and passwords cut out of its URLs; a user alone stays."""
+    return _PASSWORD.sub(f"//{HIDDEN}@", text) if "@" in text else text
 
 
 def secrets_in(value: Any, name: str = "") -> Iterator[str]:
@@ -145,7 +146,7 @@ class Redactor:
         """A text without the secrets, and without user names and passwords in URLs."""
         if self._pattern is not None:
             text = self._pattern.sub(HIDDEN, text)
-        return without_userinfo(text)
+        return without_passwords(text)
 
 
 def _spellings(secret: str) -> Iterator[str]:

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import can_ada
 
-from crawlproject.redaction import without_userinfo
+from crawlproject.redaction import without_passwords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -116,7 +116,7 @@ class NotCrawlable(ValueError):
 
 def _refusal(url: str, reason: str) -> NotCrawlable:
     # Before it is cut, which may be in the middle of a password.
-    url = without_userinfo(url)
+    url = without_passwords(url)
     shown = f"{url!a}" if len(url) <= _SHOWN else f"{url[:_SHOWN]!a}…"
     return NotCrawlable(f"not a crawlable URL: {shown}: {reason}")
 
