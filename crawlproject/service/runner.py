@@ -84,13 +84,20 @@ def is_ending() -> bool:
     return getattr(signal.getsignal(signal.SIGINT), "__name__", "") == "_signal_kill"
 
 
-def read_options() -> list[str]:
-    """What the service writes to standard input. Exits if the service has gone before that."""
+def read_command() -> list[str]:
+    """The command line, with the options that the service writes to standard input. Exits if the
+    service has gone before that.
+    """
+    if not os.environ.pop(OPTIONS_ON_STDIN, None):
+        return sys.argv
     try:
         options: list[str] = json.loads(sys.stdin.buffer.read())
     except ValueError:
         sys.exit("the service has ended before this job had its options")
-    return options
+    # Also for a project that knows nothing of this package.
+    protect(dict(option.split("=", 1) for option in options if "=" in option))
+    # The program, crawl, and the spider's name.
+    return [*sys.argv[:3], *options]
 
 
 def have_a_home() -> None:
@@ -108,20 +115,15 @@ def main() -> None:
         os.setpgrp()
     if parent := os.environ.pop(SERVICE_PID, None):
         threading.Thread(target=end_with, args=(int(parent),), daemon=True).start()
-    command = sys.argv
-    if os.environ.pop(OPTIONS_ON_STDIN, None):
-        options = read_options()
-        # Also for a project that knows nothing of this package.
-        protect(dict(option.split("=", 1) for option in options if "=" in option))
-        command = [*sys.argv[:3], *options]
-    with egg_first(os.environ["SCRAPY_PROJECT"]):
-        try:
+    try:
+        command = read_command()
+        with egg_first(os.environ["SCRAPY_PROJECT"]):
             from scrapy.cmdline import execute
 
             execute(command)
-        except KeyboardInterrupt:
-            # Before Scrapy could hear of it.
-            sys.exit(130)
+    except KeyboardInterrupt:
+        # Before Scrapy could hear of it.
+        sys.exit(130)
 
 
 if __name__ == "__main__":
