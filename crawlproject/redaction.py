@@ -201,9 +201,10 @@ def protect(*sources: Any) -> None:
     of this process.
     """
     SECRETS.learn(os.environ, *map(_given, sources))
-    if logging.getLogRecordFactory() is logging.LogRecord:
+    # In place of Python's own, or of another version of this module, as in an egg.
+    if logging.getLogRecordFactory().__name__ in ("LogRecord", "CleanRecord"):
         logging.setLogRecordFactory(CleanRecord)
-    if sys.excepthook is sys.__excepthook__:
+    if sys.excepthook.__name__ in ("excepthook", "_show_exception"):
         sys.excepthook = _show_exception
 
 

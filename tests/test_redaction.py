@@ -120,8 +120,10 @@ def test_log_records_and_tracebacks_are_clean() -> None:
         raise ValueError("no hidden-word here")
     except ValueError as error:
         problem = (type(error), error, error.__traceback__)
-    details: Any = ("x", logging.INFO, "file.py", 1, "%s and %s", ("a", "hidden-word"), problem)
-    record = CleanRecord(*details, sinfo="Stack (hidden-word)")
+    record = CleanRecord(
+        "x", logging.INFO, "file.py", 1, "%s and %s", ("a", "hidden-word"), problem
+    )
+    record.stack_info = "Stack (hidden-word)"
     handler.handle(record)
     assert record.getMessage() == "a and ***"
     assert "ValueError: no *** here" in stream.getvalue()

@@ -6,8 +6,9 @@ with spaces between: ``https://staging.example:8443``. Then scheme, host and por
 That is what the seeds' origins are, where the user says nothing (``spiders/arguments.py``).
 
 Settings read: ``HTTPAUTH_USER``, ``HTTPAUTH_PASS``, ``HTTPAUTH_DOMAIN``. Meta keys read, as Scrapy
-has them: ``http_user``, ``http_pass``, ``http_auth_domain``. A request with an ``Authorization``
-header of its own is left as it is.
+has them: ``http_user``, ``http_pass``, ``http_auth_domain``; and ``without_credentials``, of a
+request that a page of another origin has asked for. A request with an ``Authorization`` header of
+its own is left as it is.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from crawlproject.urls.canonical import NotCrawlable, canonicalize, origin_of
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
+
+
+WITHOUT_CREDENTIALS = "without_credentials"
 
 
 class OriginAuth(HttpAuthMiddleware):
@@ -39,7 +43,7 @@ class OriginAuth(HttpAuthMiddleware):
         meta = request.meta
         if "http_user" in meta or "http_pass" in meta:
             return self._of_request(request)
-        if self._auth is None:
+        if self._auth is None or WITHOUT_CREDENTIALS in meta:
             return None
         if self._origins is None:
             return super().process_request(request)

@@ -8,8 +8,10 @@ known is not asked for one because of a script. Internal addresses are refused a
 A script or style sheet is asked for once a crawl, while there is room to keep it, unless it
 says ``no-store``: a site's pages share them.
 
-Meta keys written: those of ``politeness/asking.py``. Stats: ``render/requests``,
-``render/requests_spared``.
+Credentials (``politeness/origin_auth.py``) are sent for pages of their own origin only.
+
+Meta keys written: those of ``politeness/asking.py``, ``without_credentials``. Stats:
+``render/requests``, ``render/requests_spared``.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from scrapy.http.request import NO_CALLBACK
 from crawlproject.failures import Verdict
 from crawlproject.frontier import frontier_of
 from crawlproject.politeness.asking import MAX_REDIRECTS, TURN
+from crawlproject.politeness.origin_auth import WITHOUT_CREDENTIALS
 from crawlproject.politeness.rules import RulesBook, RulesReader
 from crawlproject.scope.internal import is_internal
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of, origin_of
@@ -51,6 +54,8 @@ class Wish(NamedTuple):
     body: bytes = b""
     # Whether other pages will ask for the same.
     is_shared: bool = False
+    # The page's own origin.
+    origin: str = ""
 
 
 class Shelf:
@@ -88,6 +93,18 @@ def redirected(wish: Wish, url: str, target: str) -> Wish:
     return wish._replace(headers=tuple(headers))
 
 
+def _place(wish: Wish) -> str:
+    """Where an answer is kept: what a page got with credentials is for pages of its origin."""
+    return wish.url if is_at_home(wish, wish.url) else f"other {wish.url}"
+
+
+def is_at_home(wish: Wish, url: str) -> bool:
+    try:
+        return origin_of(canonicalize(url)) == wish.origin
+    except (NotCrawlable, ValueError):
+        return False
+
+
 class Supply:
     def __init__(self, crawler: Crawler, *, token: str, obey: bool) -> None:
         self._crawler = crawler
@@ -106,7 +123,7 @@ class Supply:
         )
 
     def kept(self, wish: Wish) -> Response | None:
-        answer = self._shelf.get(wish.url) if wish.is_shared else None
+        answer = self._shelf.get(_place(wish)) if wish.is_shared else None
         if answer is not None:
             self._crawler.stats.inc_value("render/requests_spared")
         return answer
@@ -121,7 +138,7 @@ class Supply:
             target = urljoin(answer.url, location.decode("latin-1"))
             answer = await self._ask(redirected(wish, answer.url, target), target, seconds)
         if wish.is_shared:
-            self._shelf.put(wish.url, answer)
+            self._shelf.put(_place(wish), answer)
         return answer
 
     async def _ask(self, wish: Wish, url: str, seconds: float) -> Response:
@@ -137,6 +154,9 @@ class Supply:
             "download_timeout": seconds,
             "verbatim_url": True,
         }
+        if not is_at_home(wish, canonical):
+            # Or any page in scope could read what is behind the password.
+            meta[WITHOUT_CREDENTIALS] = True
         request = Request(
             url.partition("#")[0],
             method=wish.method,

@@ -21,6 +21,7 @@ from crawlproject.errors import BadArgument
 from crawlproject.frontier.redis.binary import Server
 from crawlproject.politeness.origin_auth import OriginAuth
 from crawlproject.spiders import arguments
+from tests.browser import needs_browser
 from tests.crawling import command_environment, crawl_site, fresh_scrapy, project_settings, scrapy
 from tests.forking import Forked
 from tests.hostile.canaries import Canaries, children_of, command_lines
@@ -262,6 +263,39 @@ def look_everywhere(service: Service, canary: Canaries, *jobs: str) -> None:
     assert canary.found_in(service.log()) == []
 
 
+def test_a_job_of_another_project_tells_nobody(tmp_path: Path) -> None:
+    """One that has nothing of this package, as Scrapy's own log has it."""
+    canary = Canaries("project")
+    (tmp_path / "scrapyd.conf").write_text("[scrapyd]\n[settings]\nplain = plain_settings\n")
+    (tmp_path / "plain_settings.py").write_text('SPIDER_MODULES = ["plain_spider"]\n')
+    (tmp_path / "plain_spider.py").write_text(
+        "import scrapy\n"
+        "class Plain(scrapy.Spider):\n"
+        "    name = 'plain'\n"
+        "    async def start(self):\n"
+        "        self.logger.info('opened with %s', self.token)\n"
+        "        return\n"
+        "        yield\n"
+    )
+    options = ["-s", f"HTTPAUTH_PASS={canary('setting')}", "-s", "HTTPAUTH_DOMAIN=x.example"]
+    options += ["-a", f"token={canary('argument')}", "-s", "LOG_FILE=job.log"]
+    done = subprocess.run(
+        [sys.executable, "-m", "crawlproject.service.runner", "crawl", "plain"],
+        input=json.dumps(options),
+        cwd=tmp_path,
+        env=command_environment(SCRAPY_PROJECT="plain", CRAWLPROJECT_OPTIONS_ON_STDIN="1"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    log = (tmp_path / "job.log").read_text()
+    assert "'HTTPAUTH_PASS': '***'" in log
+    assert "opened with ***" in log
+    assert (canary.found_in(done.stdout + done.stderr), canary.files(tmp_path)) == ([], {})
+
+
 def test_workers_tell_nobody(site: SiteFactory, tmp_path: Path) -> None:
     canary = Canaries("cluster")
     many = {"/": {"links": [f"/{n}" for n in range(30)]}}
@@ -344,6 +378,33 @@ async def test_credentials_go_to_the_origin_of_the_seed_and_nowhere_else(site: S
     own = {e["path"] for e in server.log() if e["host"] == f"127.0.0.1:{server.port}"}
     assert own >= {"/robots.txt", "/sitemap.xml", "/", "/a", "/moved"}
     assert {"/robots.txt", "/elsewhere", "/target"} <= {e["path"] for e in other.log()}
+
+
+@needs_browser
+@deferred_f_from_coro_f
+async def test_a_script_gets_what_is_behind_the_password_at_home_only(site: SiteFactory) -> None:
+    """Else a page of another origin could have the crawler fetch it, and send it on."""
+    code = "fetch('{}/data').then((answer) => answer.text())"
+
+    def page(origin: str) -> dict[str, Any]:
+        scripts = f'<script src="{origin}/app.js"></script><script>{code.format(origin)}</script>'
+        return {"body": f'<body><div id="root"></div>{scripts}<a href="{{0}}"></a></body>'}
+
+    open_to_all = {"headers": {"Access-Control-Allow-Origin": "*"}, "content_type": "text/plain"}
+    server, other = site({}), site({})
+    home = page(server.url(""))
+    home["body"] = home["body"].format(other.url())
+    spec = {"/": home, "/data": {"body": "x", **open_to_all}, "/app.js": {"body": "1"}}
+    server.set({"pages": spec})
+    other.set({"pages": {"/": page(server.url(""))}})
+    settings = {"HTTPAUTH_USER": "me", "HTTPAUTH_PASS": "x", "ROBOTSTXT_OBEY": False}
+    await crawl_site(server.url(), settings, scope="any", render="always")
+    asked: dict[str, list[bool]] = {}
+    for entry in server.log():
+        has_it = any(name.lower() == "authorization" for name in entry["headers"])
+        asked.setdefault(entry["path"], []).append(has_it)
+    assert asked == {"/": [True], "/data": [True, False], "/app.js": [True, False]}
+    assert not any(sent_to(other).values())
 
 
 def credentials(url: str, seed: str = "https://staging.example", **settings: Any) -> bool:
