@@ -31,6 +31,10 @@ _NAME = re.compile(
     r"authorization|(?:api|access|account|private)[_-]?key)(?:$|[_. -](?!file$|path$|dir$))",
     re.IGNORECASE,
 )
+_HEADERS = ("authorization", "cookie")
+_PARTS = re.compile(r"[\s;,=]+")
+# Characters of a part that is more than a word such as Bearer.
+_LONG = 8
 _MENTION = re.compile("pass|secret|token|key|cookie|auth", re.IGNORECASE)
 _WORD_END = re.compile(r"(?<=[a-z])(?=[A-Z])")
 # Between the scheme and the host of a URL; a password may hold an @.
@@ -71,6 +75,9 @@ def secrets_in(value: Any, name: str = "") -> Iterator[str]:
     elif isinstance(value, str):
         if is_secret(name):
             yield value
+            if name.lower().endswith(_HEADERS):
+                # What is in it: 'Bearer …', 'name=…; name=…'.
+                yield from (part for part in _PARTS.split(value) if len(part) >= _LONG)
         written = _json(value)
         if written is not None:
             yield from secrets_in(written, name)

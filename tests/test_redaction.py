@@ -69,6 +69,11 @@ def test_no_other_setting_is_a_secret() -> None:
         ("REDIS_PARAMS", {"password": "hidden", "db": 1}, ["hidden"]),
         ("REDIS_PARAMS", '{"password": "hidden"}', ["hidden"]),
         ("DEFAULT_REQUEST_HEADERS", {"Cookie": ["a=hidden"]}, ["a=hidden"]),
+        (
+            "DEFAULT_REQUEST_HEADERS",
+            {"Authorization": "Bearer hidden-word"},
+            ["Bearer hidden-word", "hidden-word"],
+        ),
         # A page that is to be crawled is no secret, nor is what only looks like one.
         ("SEEDS", ["https://h/?token=x"], []),
         ("USER_AGENT", "bot (+https://h/~me; me@h)", []),
