@@ -15,6 +15,7 @@ from scrapy.utils.misc import load_object
 
 from crawlproject import settings as ours
 from crawlproject.dispatch import Signals
+from crawlproject.redaction import protect
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -48,6 +49,7 @@ _KEPT = frozenset(
         "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware",
         "scrapy.downloadermiddlewares.redirect.RedirectMiddleware",
         "scrapy.downloadermiddlewares.cookies.CookiesMiddleware",
+        "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware",
         "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
         "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",
         "scrapy.spidermiddlewares.referer.RefererMiddleware",
@@ -64,6 +66,7 @@ _KEPT = frozenset(
 _NOT_GIVEN = frozenset(
     {
         "crawlproject.monitoring.counting.Counting",
+        "crawlproject.politeness.origin_auth.OriginAuth",
         "crawlproject.monitoring.progress.Progress",
         "crawlproject.monitoring.summary.Summary",
         _OUR_FEEDS,
@@ -75,6 +78,7 @@ class Addon:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Addon:
         crawler.signals = Signals(crawler)
+        protect(crawler.settings)
         return cls()
 
     def update_settings(self, settings: BaseSettings) -> None:

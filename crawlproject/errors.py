@@ -9,16 +9,24 @@ BadInput
 
 from __future__ import annotations
 
+from crawlproject.redaction import SECRETS
+
 
 class BadInput(ValueError):
-    """One line for the user: what was wrong, and what would be right. Exit status 2."""
+    """One line for the user: what was wrong, and what would be right. Exit status 2.
+
+    Secrets are left out of the message.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(SECRETS.clean(message))
 
 
 class BadArgument(BadInput):
     def __init__(self, name: str, problem: str) -> None:
-        super().__init__(f"{name}: {problem}")
         self.name = name
-        self.problem = problem
+        self.problem = SECRETS.clean(problem)
+        super().__init__(f"{name}: {self.problem}")
 
 
 class BadOutput(BadInput):

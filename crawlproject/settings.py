@@ -222,7 +222,10 @@ ADDONS = {"crawlproject.wiring.Wiring": 0}  # puts back what a team's own settin
 
 DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "crawlproject.frontier.leases.LeaseGuard": 10,
+    "crawlproject.politeness.origin_auth.OriginAuth": 300,
     "crawlproject.politeness.unpacking.Unpacking": 590,
+    # OriginAuth takes its place.
+    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
     "crawlproject.monitoring.traffic.Traffic": 850,
     # Unpacking takes its place.
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,

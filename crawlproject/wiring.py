@@ -3,8 +3,8 @@
 Scrapy merges a setting such as DOWNLOADER_MIDDLEWARES with its own defaults only: who sets it
 for a spider or on the command line replaces what the project has in it. Here that would be the
 gate, the guard and the outputs. So this add-on puts back what was not mentioned. To switch one
-of them off, name it, with None. It completes what the outputs of a crawl need, and
-exchanges Scrapy's way of sending signals for a quicker one.
+of them off, name it, with None. It completes what the outputs of a crawl need,
+exchanges Scrapy's way of sending signals for a quicker one, and keeps secrets out of the log.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from scrapy.utils.misc import load_object
 from crawlproject import settings as ours
 from crawlproject.dispatch import Signals
 from crawlproject.exports.formats import complete_feeds
+from crawlproject.redaction import protect
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -29,6 +30,7 @@ class Wiring:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Wiring:
         crawler.signals = Signals(crawler)
+        protect(crawler.settings)
         return cls()
 
     def update_settings(self, settings: BaseSettings) -> None:

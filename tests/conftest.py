@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import pytest
 
+from crawlproject.redaction import SECRETS
 from tests import chance
 from tests.redis_server import (
     redis_cluster,
@@ -28,6 +29,12 @@ __all__ = [
 
 # All sites of tests are on this machine: not each crawl is to read whom the world trusts.
 os.environ["SSL_CERT_FILE"] = os.devnull
+
+
+@pytest.fixture(autouse=True)
+def forget_secrets() -> None:
+    """The password of one test's crawl is a word in another's."""
+    SECRETS.forget()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,7 +11,17 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "crawlproject"
 
 # What every room may use, then the rooms in the order of a URL's way, then who looks on.
-COMMON = ("dispatch", "errors", "extras", "failures", "items", "moments", "records")
+COMMON = (
+    "dispatch",
+    "errors",
+    "extras",
+    "failures",
+    "items",
+    "moments",
+    "private_files",
+    "records",
+    "redaction",
+)
 ROOMS = (
     "urls",
     "scope",

@@ -6,17 +6,21 @@ worker ended are kept until it is clear whether its end matters.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+# Words of a command that everybody may read: crawl, and the spider's name.
+_SHOWN = 2
 # Times that a dead worker is replaced, for each worker that was wanted.
 _REPLACED = 3
 # Seconds before a worker is replaced: whatever ended it may pass.
@@ -103,7 +107,7 @@ class Workers:
 
     def _start(self, number: int) -> None:
         process = subprocess.Popen(  # noqa: S603 - scrapy, with arguments that were checked
-            [sys.executable, "-m", "crawlproject.cluster.worker", *self._command],
+            [sys.executable, "-m", "crawlproject.cluster.worker", *self._command[:_SHOWN]],
             stdin=subprocess.PIPE,
             # Standard output is the supervisor's, for an output.
             stdout=subprocess.PIPE,
@@ -115,6 +119,11 @@ class Workers:
             # Ctrl-C is for the supervisor, which passes it on.
             start_new_session=True,
         )
+        assert process.stdin is not None
+        # One that has died is noticed by the thread.
+        with suppress(OSError):
+            process.stdin.write(json.dumps(self._command[_SHOWN:]) + "\n")
+            process.stdin.flush()
         self._alive[number] = process
         threading.Thread(target=self._follow, args=(number, process), daemon=True).start()
 

@@ -14,6 +14,8 @@ from scrapy.utils.misc import load_object
 
 from crawlproject import settings as project
 from crawlproject.errors import BadArgument, BadInput
+from crawlproject.private_files import create_private, target_of
+from crawlproject.redaction import HIDDEN, may_hold_secret
 from crawlproject.spiders.arguments import ARGUMENTS
 from crawlproject.spiders.values import encoding, yes_or_no
 
@@ -83,7 +85,8 @@ def _check_object(name: str, value: str) -> None:
         written = None
     if not isinstance(written, dict):
         example = '{"pages.json": {"format": "json"}}' if name == "FEEDS" else '{"name": 300}'
-        raise BadArgument(name, f"{value[:50]!r} is not a JSON object such as {example}")
+        shown = HIDDEN if may_hold_secret(value) else repr(value[:50])
+        raise BadArgument(name, f"{shown} is not a JSON object such as {example}")
     if name == "FEEDS":
         for uri, options in written.items():
             if not isinstance(options, dict):
@@ -103,6 +106,8 @@ def check_set_up(settings: BaseSettings) -> None:
     yes_or_no("LOG_STDOUT", settings["LOG_STDOUT"])
     if file := settings["LOG_FILE"]:
         try:
+            # Scrapy's log goes on in it.
+            create_private(target_of(Path(file)))
             with Path(file).open("ab"):
                 pass
         except OSError as error:

@@ -32,6 +32,7 @@ from crawlproject.commands.checks import (
     check_set_up,
     check_settings,
 )
+from crawlproject.commands.environment import use_environment, warn_of_secrets
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.exports.feeds import Feeds
 from crawlproject.exports.formats import complete_feeds, with_format
@@ -42,6 +43,7 @@ from crawlproject.frontier.leases import check_wiring
 from crawlproject.frontier.opening import check_crawl_directory
 from crawlproject.monitoring.listening import check_metrics_port
 from crawlproject.pipelines.places import check_store
+from crawlproject.redaction import SECRETS, protect
 from crawlproject.render import NO_BROWSER
 from crawlproject.spiders.arguments import ARGUMENTS
 from crawlproject.spiders.values import log_level
@@ -79,11 +81,14 @@ class Command(crawl.Command):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
+            protect(dict(pair.partition("=")[::2] for pair in opts.set))
             check_settings(opts.set)
             appended = self._take_appended(opts)
-            super().process_options(args, opts)
-            # Before Scrapy sets up the log by it.
             assert self.settings is not None
+            use_environment(self.settings)
+            super().process_options(args, opts)
+            protect(self.settings, opts.spargs)
+            # Before Scrapy sets up the log by it.
             log_level("LOG_LEVEL", self.settings["LOG_LEVEL"])
             check_set_up(self.settings)
             if appended:
@@ -116,6 +121,7 @@ class Command(crawl.Command):
     def checked_crawler(self, args: list[str], opts: argparse.Namespace) -> Crawler:
         """Raises BadInput."""
         assert self.crawler_process is not None
+        warn_of_secrets(opts.set)
         check_options(args[1:])
         check_components(self.crawler_process.settings)
         crawler = self._create_crawler(self._spider_class(args))
@@ -267,5 +273,5 @@ def _without_internals(message: str) -> str:
 
 
 def complain(message: str, command: str = "crawl") -> None:
-    line = " ".join(message.split())
+    line = " ".join(SECRETS.clean(message).split())
     print(f"scrapy {command}: error: {line}", file=sys.stderr)

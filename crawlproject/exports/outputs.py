@@ -14,6 +14,7 @@ from w3lib.url import file_uri_to_path
 from crawlproject.errors import BadOutput
 from crawlproject.exports.formats import format_of
 from crawlproject.exports.storage import LINES
+from crawlproject.private_files import target_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,6 +92,7 @@ def local_path(uri: str) -> Path | None:
 def _try(path: Path) -> None:
     is_new = not path.exists()
     try:
+        path = target_of(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab"):
             pass

@@ -30,6 +30,7 @@ from crawlproject.exports.files import local_path, start_over
 from crawlproject.exports.lastmod import w3c_datetime
 from crawlproject.exports.sorted_pages import SortedPagesExporter
 from crawlproject.exports.storage import final_of
+from crawlproject.private_files import create_new, mode_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -147,10 +148,12 @@ class SitemapXmlExporter(SortedPagesExporter):
         parts = [_part(path, 1)]
         # The first part is what is already in the file.
         self.file.flush()
-        shutil.copyfile(path, parts[0])
+        mode = mode_of(path, 0o666)
+        with path.open("rb") as first, create_new(parts[0], mode=mode) as file:
+            shutil.copyfileobj(first, file)
         while overflow is not None:
             parts.append(_part(path, len(parts) + 1))
-            with parts[-1].open("wb") as file:
+            with create_new(parts[-1], mode=mode) as file:
                 _, overflow = self._write_urlset(file, chain((overflow,), entries))
         return parts
 

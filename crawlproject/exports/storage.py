@@ -3,6 +3,8 @@
 A document that is written when the crawl ends must not cost the one of yesterday when it
 does not get there. So it is written beside it, as ``.NAME.partial``, and takes its place
 when it is complete. Lines (.jsonl) go to the file itself, where they can be watched.
+
+An output is the user's: it has the rights of the file that it replaces, or those of the umask.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 from scrapy.extensions.feedexport import FileFeedStorage
 
 from crawlproject.errors import BadOutput
+from crawlproject.private_files import create_new, mode_of, target_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 LINES = frozenset({"jsonl", "jsonlines", "jl"})
 _BUFFER_BYTES = 256 * 1024
 _PARTIAL = ".partial"
+# But for what the umask takes away.
+_MODE = 0o666
 
 
 def partial_of(path: Path) -> Path:
@@ -43,12 +48,13 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
     where none can be made.
     """
     # A link stays a link, and a device or a pipe is no file to be replaced.
-    path = path.resolve()
+    path = target_of(path)
     is_special = path.exists() and not path.is_file()
     draft = path if is_special else partial_of(path)
+    mode = mode_of(path, _MODE)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = draft.open("wb")
+        file = draft.open("wb") if is_special else create_new(draft, mode=mode)
     except OSError as error:
         raise BadOutput(f"can't write {str(path)!r}: {error.strerror}") from None
     try:
@@ -70,13 +76,14 @@ class ReplacingFileStorage(FileFeedStorage):
 
     def open(self, spider: Spider) -> IO[bytes]:
         # A link stays a link.
-        path = Path(self.path).resolve()
+        path = target_of(Path(self.path))
         is_special = path.exists() and not path.is_file()
         if not self._replaces or is_special:
             return super().open(spider)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            file = partial_of(path).open("wb", buffering=_BUFFER_BYTES)
+            mode = mode_of(path, _MODE)
+            file = create_new(partial_of(path), mode=mode, buffering=_BUFFER_BYTES)
         except PermissionError:
             # The folder is not ours, but the file may be.
             return super().open(spider)

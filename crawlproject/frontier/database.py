@@ -20,6 +20,9 @@
 The database is in WAL mode: what is committed outlives ``kill -9``; a power failure may cost
 the last commits, never the file. Others may read it while a crawl runs. Only one process
 may write: it holds a lock on ``crawl.lock``, which ends with the process, however that ends.
+
+The directory and its files are for their owner only; SQLite gives its files beside the database the
+rights of the database.
 """
 
 from __future__ import annotations
@@ -28,12 +31,16 @@ import fcntl
 import os
 import sqlite3
 from contextlib import closing
-from typing import IO, TYPE_CHECKING
+from pathlib import Path
+from typing import IO
 
 from crawlproject.errors import BadCrawlDirectory
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from crawlproject.private_files import (
+    create_new,
+    is_link_of_another,
+    make_private,
+    open_private,
+)
 
 DATABASE = "crawl.db"
 LOCK = "crawl.lock"
@@ -130,9 +137,11 @@ class Claim:
     def __init__(self, folder: Path) -> None:
         self._file: IO[str] | None = None
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_private(folder)
             # Appending: who holds it has written its number there.
-            file = (folder / LOCK).open("a+", encoding="ascii")
+            file = open(  # noqa: SIM115
+                folder / LOCK, "a+", encoding="ascii", opener=_open_lock
+            )
         except OSError as error:
             raise BadCrawlDirectory(
                 f"can't use the crawl directory {str(folder)!r}: {error.strerror}"
@@ -165,6 +174,10 @@ class Claim:
             self._file = None
 
 
+def _open_lock(path: str, flags: int) -> int:
+    return open_private(Path(path), flags)
+
+
 def holder(folder: Path) -> int | None:
     """The process that crawls in a directory now; None: there is none."""
     try:
@@ -188,6 +201,8 @@ def check(folder: Path) -> bool:
     Reads the header of the file, and nothing else: a file of another kind is not touched.
     """
     path = folder / DATABASE
+    if is_link_of_another(path):
+        raise BadCrawlDirectory(f"{str(path)!r} is a link of another user's: use another JOBDIR")
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)
@@ -243,6 +258,7 @@ def _make(path: Path) -> None:
     draft = path.with_name(f".{path.name}.new")
     for ending in ("", "-wal", "-shm", "-journal"):
         draft.with_name(draft.name + ending).unlink(missing_ok=True)
+    create_new(draft).close()
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("PRAGMA page_size = 8192")
         connection.executescript(

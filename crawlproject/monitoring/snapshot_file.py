@@ -21,6 +21,7 @@ from scrapy.utils.asyncio import create_looping_call
 from crawlproject.exports.storage import partial_of
 from crawlproject.monitoring.snapshot import to_json
 from crawlproject.monitoring.vitals import Vitals
+from crawlproject.private_files import create_new, mode_of
 from crawlproject.spiders.values import some_time
 
 if TYPE_CHECKING:
@@ -79,7 +80,9 @@ class SnapshotFile:
             return
         partial = partial_of(self._path)
         try:
-            partial.write_bytes(to_json(self._vitals.take()))
+            # Whoever lets others read it does so once: its rights stay.
+            with create_new(partial, mode=mode_of(self._path, 0o600)) as file:
+                file.write(to_json(self._vitals.take()))
             partial.replace(self._path)
         except Exception as error:  # whatever it is, the crawl matters more
             self._complain(error)

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import zstandard
 
+from crawlproject.private_files import create_new, make_private, mode_of
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -78,6 +80,7 @@ class Folder:
         self._writer = token_hex(8)
         # Folders that are known to be there, by their part of a name.
         self._made: set[str] = set()
+        self._mode = 0o700
 
     def clear(self) -> None:
         """Remove what was being written when an earlier run was killed. Nobody else may write."""
@@ -99,11 +102,15 @@ class Folder:
         folder = name.rpartition("/")[0]
         try:
             if folder not in self._made:
-                self._new.mkdir(parents=True, exist_ok=True)
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_private(self._path)
+                # A folder that a user shares with others stays so, with what is in it.
+                self._mode = mode_of(self._path, 0o700)
+                for place in (self._new, path.parent):
+                    place.mkdir(mode=self._mode, exist_ok=True)
                 self._made.add(folder)
             try:
-                draft.write_bytes(data)
+                with create_new(draft, mode=self._mode & 0o666) as file:
+                    file.write(data)
                 draft.replace(path)
             except OSError:
                 # Somebody may have tidied up: the next body finds that out.

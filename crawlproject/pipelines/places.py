@@ -14,6 +14,7 @@ from crawlproject.errors import BadArgument
 from crawlproject.frontier.redis.address import is_shared
 from crawlproject.pipelines.blobs import FOLDER, Blobs, Folder, MissingBody
 from crawlproject.pipelines.remote import Remote, without_password
+from crawlproject.private_files import make_private
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -75,7 +76,7 @@ def check_store(settings: BaseSettings) -> None:
         if path is None:
             Remote(uri).check()
         else:
-            path.mkdir(parents=True, exist_ok=True)
+            make_private(path)
             with tempfile.TemporaryFile(dir=path):
                 pass
     except OSError as error:

@@ -21,6 +21,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.leases import ON_THE_WIRE, Wire
+from crawlproject.redaction import is_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,9 +48,6 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "stored_bytes": (int, NoneType),
 }
 
-# An archive is handed on, and must not hand on who may get in.
-_SECRET = frozenset({"authorization", "proxy-authorization", "cookie"})
-
 
 def stored_answer(page: Page, response: Response) -> Stored:
     """What is known of an answer, without its body."""
@@ -70,7 +68,8 @@ def stored_answer(page: Page, response: Response) -> Stored:
         "status": response.status,
         "reason": reason,
         "http_version": response.protocol,
-        "request_headers": [pair for pair in sent if pair[0].lower() not in _SECRET],
+        # An archive is handed on, and must not hand on who may get in.
+        "request_headers": [pair for pair in sent if not is_secret(pair[0])],
         "response_headers": received,
         "content_hash": None,
         "content_type": header(received, "content-type"),

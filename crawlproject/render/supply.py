@@ -8,8 +8,10 @@ known is not asked for one because of a script. Internal addresses are refused a
 A script or style sheet is asked for once a crawl, while there is room to keep it, unless it
 says ``no-store``: a site's pages share them.
 
-Meta keys written: those of ``politeness/asking.py``. Stats: ``render/requests``,
-``render/requests_spared``.
+Credentials (``politeness/origin_auth.py``) are sent for pages of their own origin only.
+
+Meta keys written: those of ``politeness/asking.py``, ``without_credentials``. Stats:
+``render/requests``, ``render/requests_spared``.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from scrapy.http.request import NO_CALLBACK
 from crawlproject.failures import Verdict
 from crawlproject.frontier import frontier_of
 from crawlproject.politeness.asking import MAX_REDIRECTS, TURN
+from crawlproject.politeness.origin_auth import WITHOUT_CREDENTIALS
 from crawlproject.politeness.rules import RulesBook, RulesReader
 from crawlproject.scope.internal import is_internal
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of, origin_of, wire_url
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 # Bytes of scripts and style sheets that are kept, and the largest of them.
 _SHELF_BYTES = 64 * 1024 * 1024
 _LARGEST = 8 * 1024 * 1024
+_CREDENTIALS = frozenset({"authorization", "proxy-authorization", "cookie"})
 
 
 class Wish(NamedTuple):
@@ -49,6 +53,8 @@ class Wish(NamedTuple):
     body: bytes = b""
     # Whether other pages will ask for the same.
     is_shared: bool = False
+    # The page's own origin.
+    origin: str = ""
 
 
 class Shelf:
@@ -78,6 +84,26 @@ class Shelf:
             self._bytes -= len(self._answers.popitem(last=False)[1].body)
 
 
+def redirected(wish: Wish, url: str, target: str) -> Wish:
+    """A redirect to another origin does not take a script's credentials there, as in a browser."""
+    if origin_of(url) == origin_of(target):
+        return wish
+    headers = [pair for pair in wish.headers if pair[0].lower() not in _CREDENTIALS]
+    return wish._replace(headers=tuple(headers))
+
+
+def _place(wish: Wish) -> str:
+    """Where an answer is kept: what a page got with credentials is for pages of its origin."""
+    return wish.url if is_at_home(wish, wish.url) else f"other {wish.url}"
+
+
+def is_at_home(wish: Wish, url: str) -> bool:
+    try:
+        return origin_of(canonicalize(url)) == wish.origin
+    except (NotCrawlable, ValueError):
+        return False
+
+
 class Supply:
     def __init__(self, crawler: Crawler, *, token: str, obey: bool) -> None:
         self._crawler = crawler
@@ -96,7 +122,7 @@ class Supply:
         )
 
     def kept(self, wish: Wish) -> Response | None:
-        answer = self._shelf.get(wish.url) if wish.is_shared else None
+        answer = self._shelf.get(_place(wish)) if wish.is_shared else None
         if answer is not None:
             self._crawler.stats.inc_value("render/requests_spared")
         return answer
@@ -108,16 +134,15 @@ class Supply:
             location = location_of(answer)
             if location is None or wish.method != "GET":
                 break
-            answer = await self._ask(wish, location, seconds, answer.url)
+            target = _spelled(location, answer.url)
+            answer = await self._ask(redirected(wish, answer.url, target), target, seconds)
         if wish.is_shared:
-            self._shelf.put(wish.url, answer)
+            self._shelf.put(_place(wish), answer)
         return answer
 
-    async def _ask(self, wish: Wish, url: str, seconds: float, base: str | None = None) -> Response:
-        try:
-            canonical, url = canonicalize(url, base), wire_url(url, base)
-        except NotCrawlable:
-            raise Verdict("no page") from None
+    async def _ask(self, wish: Wish, url: str, seconds: float) -> Response:
+        url = _spelled(url)
+        canonical = canonicalize(url)
         self._refuse_internal(canonical)
         self._refuse_forbidden(canonical)
         meta = {
@@ -126,6 +151,9 @@ class Supply:
             "download_timeout": seconds,
             "verbatim_url": True,
         }
+        if not is_at_home(wish, canonical):
+            # Or any page in scope could read what is behind the password.
+            meta[WITHOUT_CREDENTIALS] = True
         request = Request(
             url,
             method=wish.method,
@@ -160,3 +188,11 @@ class Supply:
             self._book.put(origin, rules)
         if not rules.allow(url):
             raise Verdict("robots")
+
+
+def _spelled(url: str, base: str | None = None) -> str:
+    """The URL as it is sent. Raises Verdict."""
+    try:
+        return wire_url(url, base)
+    except NotCrawlable:
+        raise Verdict("no page") from None

@@ -21,7 +21,7 @@ from playwright.async_api import Error
 
 from crawlproject.failures import Verdict
 from crawlproject.render.supply import Wish
-from crawlproject.urls.canonical import host_of
+from crawlproject.urls.canonical import canonicalize, host_of, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -85,6 +85,7 @@ class Visit:
         max_bytes: int,
     ) -> None:
         self.url = response.url
+        self._origin = origin_of(canonicalize(response.url))
         self.seconds = seconds
         self._response = response
         self._supply = supply
@@ -201,6 +202,7 @@ class Visit:
             tuple((name, value) for name, value in asked.headers.items() if _is_sent(name)),
             asked.post_data_buffer or b"",
             is_shared=asked.method == "GET" and asked.resource_type in _SHARED,
+            origin=self._origin,
         )
         task = asyncio.ensure_future(self._fetched(wish))
         self._under_way.add(task)

@@ -26,3 +26,7 @@ scrapyd is the engine: its queue, its processes, its logs. What is here are part
 
 ``python -m crawlproject.service`` (``./scripts/serve``) starts it.
 """
+
+# Variables by which the service tells a job its own process id, and that options are on stdin.
+SERVICE_PID = "CRAWLPROJECT_SERVICE_PID"
+OPTIONS_ON_STDIN = "CRAWLPROJECT_OPTIONS_ON_STDIN"

@@ -31,6 +31,8 @@ WEBROOT = "crawlproject.service.site.Root"
 
 def application(config: Config) -> MultiService:
     """``application`` in ``scrapyd.conf``. Raises ConfigError, which scrapyd says in one line."""
+    # All that is made from here on, by scrapyd and by jobs too, is for its owner only.
+    os.umask(0o077)
     try:
         check(config)
     except BadInput as error:
@@ -56,7 +58,11 @@ def _settle(site: Any, username: str, password: str) -> None:
 
 
 def _log_changes(log: Callable[[Request], None], request: Request) -> None:
-    """Who changes something, and what goes wrong: a page that is open asks twice a second."""
+    """Who changes something, and what goes wrong: a page that is open asks twice a second.
+
+    Without the query, in which scrapyd takes settings, too.
+    """
+    request.uri = request.uri.partition(b"?")[0]
     if request.method not in (b"GET", b"HEAD") or request.code >= HTTPStatus.BAD_REQUEST:
         log(request)
 

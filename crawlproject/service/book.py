@@ -5,6 +5,9 @@ before the queue, and a job that is open when the service starts again goes on.
 
 One table in ``dbs_dir/book.sqlite``: a row for each job, by its id and project. While a service has
 it, ``dbs_dir/service.lock`` is locked: two would take each other's jobs for their own.
+
+An order may have a secret, such as a password for its site, which a job needs when it goes on after
+a restart or a stop. So the file is for its owner only, and a finished job has its secrets no more.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from crawlproject.errors import BadInput
+from crawlproject.private_files import create_private, keep_private, make_private, open_private
+from crawlproject.redaction import redacted
 
 if TYPE_CHECKING:
     from scrapyd.config import Config
@@ -167,7 +172,9 @@ class Book:
         return known
 
     def write(self, job: Job) -> None:
-        """Keep a job as it is now."""
+        """Keep a job as it is now; one that has finished, without the secrets of its order."""
+        if job.status is Status.FINISHED:
+            job.message = redacted(job.message)
         self._store(job)
         self._sort(job)
 
@@ -234,17 +241,23 @@ def book_of(config: Config) -> Book:
     """
     if config not in _books:
         folder = Path(config.get("dbs_dir", "dbs"))
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         weakref.finalize(config, os.close, _locked(folder))
+        create_private(folder / FILE)
+        # A version before this one let everybody read them; scrapyd's are there, too.
+        for path in folder.iterdir():
+            keep_private(path)
         database = sqlite3.connect(folder / FILE, isolation_level=None, check_same_thread=False)
         database.execute("PRAGMA journal_mode = WAL")
+        # What is replaced is overwritten.
+        database.execute("PRAGMA secure_delete = ON")
         _books[config] = Book(database)
     return _books[config]
 
 
 def _locked(folder: Path) -> int:
     """A file that is this process's until it is closed, or the process ends, however it does."""
-    lock = os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    lock = open_private(folder / LOCK, os.O_WRONLY | os.O_CREAT)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

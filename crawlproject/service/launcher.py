@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -29,6 +30,9 @@ from twisted.logger import Logger
 
 from crawlproject.frontier.database import holder
 from crawlproject.monitoring.snapshot import read_snapshot
+from crawlproject.private_files import make_private
+from crawlproject.redaction import Redactor
+from crawlproject.service import OPTIONS_ON_STDIN, SERVICE_PID
 from crawlproject.service.book import Status, book_of
 from crawlproject.service.job_settings import settings_of
 from crawlproject.service.layout import SNAPSHOT, crawl_directory, log_file, removed_folder
@@ -50,6 +54,9 @@ reactor: Any = twisted_reactor
 
 # What a job is not to know.
 SECRETS = ("SCRAPYD_USERNAME", "SCRAPYD_PASSWORD")
+# Settings of whoever started the service (``commands/environment.py``): a password among them is
+# for that user's crawls, not for whatever site a job names.
+_SETTINGS = "CRAWLPROJECT_"
 # Seconds in which jobs may end before the service does: Docker gives ten.
 _GRACE = 8.0
 # Seconds between two looks whether a crawl directory is free, and until a process that a service
@@ -136,7 +143,7 @@ class GoingOnLauncher(Launcher):
     def remove(self, job: Job) -> None:
         """Forget a job that has ended, and all it has found. Raises OSError."""
         folder, place = self._folder(job), removed_folder(self._config)
-        place.mkdir(parents=True, exist_ok=True)
+        make_private(place)
         # At once out of the way: to delete it may take long, and a new job may have its name.
         target = place / uuid.uuid4().hex
         with suppress(FileNotFoundError):
@@ -184,7 +191,7 @@ class GoingOnLauncher(Launcher):
         try:
             # It may have been stopped on its way here.
             if job is not None and job.status is Status.QUEUED:
-                is_started = self._start_or_wait(job, message, slot)
+                is_started = self._start_or_wait(job, slot)
         except _TROUBLE as error:
             log.error("Job {job} can't be started: {error}", job=message["_job"], error=str(error))
             if job is not None:
@@ -193,11 +200,11 @@ class GoingOnLauncher(Launcher):
             if not is_started:
                 self._get_message(slot)
 
-    def _start_or_wait(self, job: Job, message: dict[str, Any], slot: int) -> bool:
+    def _start_or_wait(self, job: Job, slot: int) -> bool:
         """Start a job, if its crawl directory is free. Whether it has the slot."""
         if holder(self._folder(job)) is None:
             self._waiting.pop(job.number, None)
-            self._start(job, message, slot)
+            self._start(job, slot)
             return True
         # Of a service that was killed: it ends by itself, as a rule.
         since = self._waiting.setdefault(job.number, time.monotonic())
@@ -220,17 +227,27 @@ class GoingOnLauncher(Launcher):
             queue.add_again(job.spider, job.priority, job.message)
             self.app.getComponent(IPoller).poll()
 
-    def _start(self, job: Job, message: dict[str, Any], slot: int) -> None:
+    def _start(self, job: Job, slot: int) -> None:
         log_of_it = log_file(self._config, job.project, job.spider, job.id)
-        log_of_it.parent.mkdir(parents=True, exist_ok=True)
+        make_private(log_of_it.parent)
+        # From the book: the queue, which others are shown, has no secrets.
+        message = {**job.message, "_project": job.project, "_spider": job.spider}
         ordered = message.get("settings", {})
         settings = settings_of(ordered, self._folder(job), log_of_it, self._options)
         env = self.app.getComponent(IEnvironment).get_environment(message, slot)
-        env = {name: value for name, value in env.items() if name not in SECRETS}
-        env["CRAWLPROJECT_SERVICE_PID"] = str(os.getpid())
-        arguments = get_crawl_args({**message, "settings": settings})
-        command = [sys.executable, "-m", self.runner, "crawl", *arguments]
+        env = {
+            name: value
+            for name, value in env.items()
+            if name not in SECRETS and not name.startswith(_SETTINGS)
+        }
+        env |= {SERVICE_PID: str(os.getpid()), OPTIONS_ON_STDIN: "1"}
+        spider, *options = get_crawl_args({**message, "settings": settings})
+        # Everybody can read a command line: it has nothing but names.
+        command = [sys.executable, "-m", self.runner, "crawl", spider, "-a", f"_job={job.id}"]
+        secrets = Redactor()
+        secrets.learn(env, message, settings)
         process = Process(job.project, job.spider, job.id, env, command)
+        process.tell(json.dumps(options), secrets)
         # In the book first: a job that runs, and is not there, would not go on.
         job.status, job.started_at, job.ended_at = Status.RUNNING, time.time(), None
         job.runs += 1

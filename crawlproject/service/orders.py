@@ -14,6 +14,7 @@ from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.rounds import MODES as ROUND_MODES
+from crawlproject.private_files import create_new, make_private
 from crawlproject.render.install import MODES
 from crawlproject.scope.scope import Mode
 from crawlproject.service.layout import FILES, feeds
@@ -181,8 +182,9 @@ class Order(NamedTuple):
         if len(together) <= _FITTING and "," not in together:
             given = {"seed": together}
         else:
-            seeds_file.parent.mkdir(parents=True, exist_ok=True)
-            seeds_file.write_text("\n".join(self.seeds) + "\n", encoding="utf-8")
+            make_private(seeds_file.parent)
+            with create_new(seeds_file) as file:
+                file.write(("\n".join(self.seeds) + "\n").encode())
             given = {"seeds_file": str(seeds_file.absolute())}
         settings = {"FEEDS": feeds(folder, self.formats), "STORE_BODIES": str(self.store_bodies)}
         return {**given, **self.arguments, "settings": settings}

@@ -9,6 +9,8 @@ from scrapyd.launcher import ScrapyProcessProtocol
 from twisted.internet.error import ProcessExitedAlready
 from twisted.logger import Logger
 
+from crawlproject.redaction import Redactor
+
 if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
@@ -22,7 +24,7 @@ class Process(ScrapyProcessProtocol):
     """A job that runs. What it says last tells why it failed.
 
     What it says may have been said by a site, and so is never taken for a format, as scrapyd
-    would. Its command line is not logged: a password may be in it.
+    would. Its options come by standard input, because a command line is no place for a password.
     """
 
     exit_status: int | None = None
@@ -32,6 +34,17 @@ class Process(ScrapyProcessProtocol):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._said: deque[str] = deque(maxlen=5)
+        self._options = ""
+        self._secrets = Redactor()
+
+    def tell(self, options: str, secrets: Redactor) -> None:
+        """What the process is told when it has started. What it says is shown without secrets."""
+        self._options, self._secrets = options, secrets
+
+    def connectionMade(self) -> None:
+        super().connectionMade()
+        self.transport.write(self._options.encode())
+        self.transport.closeStdin()
 
     @property
     def last_words(self) -> str | None:
@@ -70,7 +83,7 @@ class Process(ScrapyProcessProtocol):
         )
 
     def _note(self, data: bytes, stream: str) -> list[str]:
-        text = data.decode("utf-8", "replace")
+        text = self._secrets.clean(data.decode("utf-8", "replace"))
         lines = [line.strip()[:_LONGEST] for line in text.splitlines() if line.strip()]
         for line in lines:
             log.info("{line}", line=line, log_system=f"Launcher,{self.pid}/{stream}")

@@ -14,6 +14,7 @@ from scrapyd.spiderqueue import SqliteSpiderQueue
 from twisted.internet.defer import maybeDeferred
 from twisted.logger import Logger
 
+from crawlproject.redaction import redacted
 from crawlproject.service.book import Status, book_of
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ class BookedQueue(SqliteSpiderQueue):
             raise
 
     def add_again(self, name: str, priority: float, message: Message) -> None:
-        """Queue a job that is in the book."""
-        super().add(name, priority=priority, **message)
+        """Queue a job that is in the book. Its secrets are there only: scrapyd shows the queue."""
+        super().add(name, priority=priority, **redacted(message))
 
     def remove(self, func: Callable[[Message], bool]) -> int:
         for message in self.list():

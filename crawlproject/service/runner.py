@@ -5,12 +5,16 @@ since the service is part of it, and so an egg of it, or of a team's version of 
 never be run. So an egg comes first, and has its own settings. A project without an egg is one
 that ``[settings]`` in scrapyd.conf names, whatever the environment says.
 
+The options of a job come by standard input, as a JSON list: a password among them is not for the
+list of processes.
+
 A job is a process group of its own: a Ctrl-C is for the service, which has its jobs end in
 peace. When the service is gone, a job ends in peace by itself, and the next service goes on.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -22,6 +26,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapyd.config import Config
+
+from crawlproject.redaction import protect
+from crawlproject.service import OPTIONS_ON_STDIN, SERVICE_PID
 
 with warnings.catch_warnings():
     # requirements-service.txt has one that scrapyd can use.
@@ -77,6 +84,22 @@ def is_ending() -> bool:
     return getattr(signal.getsignal(signal.SIGINT), "__name__", "") == "_signal_kill"
 
 
+def read_command() -> list[str]:
+    """The command line, with the options that the service writes to standard input. Exits if the
+    service has gone before that.
+    """
+    if not os.environ.pop(OPTIONS_ON_STDIN, None):
+        return sys.argv
+    try:
+        options: list[str] = json.loads(sys.stdin.buffer.read())
+    except ValueError:
+        sys.exit("the service has ended before this job had its options")
+    # Also for a project that knows nothing of this package.
+    protect(dict(option.split("=", 1) for option in options if "=" in option))
+    # The program, crawl, and the spider's name.
+    return [*sys.argv[:3], *options]
+
+
 def have_a_home() -> None:
     """Scrapy looks for its configuration there, and in a container there may be none."""
     try:
@@ -87,18 +110,20 @@ def have_a_home() -> None:
 
 def main() -> None:
     have_a_home()
+    os.umask(0o077)
     with suppress(PermissionError):  # it is one already
         os.setpgrp()
-    if parent := os.environ.pop("CRAWLPROJECT_SERVICE_PID", None):
+    if parent := os.environ.pop(SERVICE_PID, None):
         threading.Thread(target=end_with, args=(int(parent),), daemon=True).start()
-    with egg_first(os.environ["SCRAPY_PROJECT"]):
-        try:
+    try:
+        command = read_command()
+        with egg_first(os.environ["SCRAPY_PROJECT"]):
             from scrapy.cmdline import execute
 
-            execute()
-        except KeyboardInterrupt:
-            # Before Scrapy could hear of it.
-            sys.exit(130)
+            execute(command)
+    except KeyboardInterrupt:
+        # Before Scrapy could hear of it.
+        sys.exit(130)
 
 
 if __name__ == "__main__":

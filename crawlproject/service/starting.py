@@ -16,6 +16,7 @@ from twisted.python import log
 
 from crawlproject.errors import BadInput
 from crawlproject.monitoring.listening import check_free
+from crawlproject.private_files import create_private, make_private
 from crawlproject.service.app import WEBROOT, check
 from crawlproject.service.options import SECTION, listening_from, options_from
 
@@ -52,6 +53,9 @@ def run(config: Config, demo: str | None = None) -> None:
     """Serve until a signal comes."""
     listening = listening_from(config, options_from(config))
     file = _log_file(config)
+    if file:
+        make_private(file.parent)
+        create_private(file)
     with file.open("a", encoding="utf-8") if file else nullcontext(sys.stdout) as stream:
         log.startLogging(stream, setStdout=False)
         startApplication(get_application(config), False)

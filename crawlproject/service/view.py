@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.errors import BadArgument
 from crawlproject.monitoring.snapshot import read_snapshot
+from crawlproject.redaction import redacted
 from crawlproject.service.book import Status
 from crawlproject.service.layout import (
     OUTPUTS,
@@ -73,11 +74,13 @@ class View:
             "spider": job.spider,
             "seeds": seeds,
             "seed_count": seed_count,
-            "arguments": {
-                name: value
-                for name, value in job.arguments.items()
-                if name not in ("seed", "seeds_file")
-            },
+            "arguments": redacted(
+                {
+                    name: value
+                    for name, value in job.arguments.items()
+                    if name not in ("seed", "seeds_file")
+                }
+            ),
             "queued_at": _iso(job.queued_at),
             "started_at": _iso(job.started_at),
             "ended_at": _iso(job.ended_at),
@@ -134,7 +137,7 @@ class View:
                     seeds = [seed for _, seed in read_seeds_file("seeds_file", path)]
             if len(self._known_seeds) >= _SNAPSHOTS:
                 self._known_seeds.clear()
-            self._known_seeds[job.number] = seeds[:MOST_SEEDS], len(seeds)
+            self._known_seeds[job.number] = redacted(seeds[:MOST_SEEDS], "seed"), len(seeds)
         return self._known_seeds[job.number]
 
 

@@ -17,6 +17,7 @@ from crawlproject.frontier.rounds import MODES as ROUND_MODES
 from crawlproject.frontier.rounds import NEVER
 from crawlproject.pages.structured import SYNTAXES
 from crawlproject.pipelines.duplicates import DROP, MARK, MAX_SIZE, MIN_SIZE
+from crawlproject.politeness.origin_auth import origins_from
 from crawlproject.render import install as render
 from crawlproject.render.install import MODES
 from crawlproject.scope.domains import registered_domain
@@ -24,7 +25,7 @@ from crawlproject.scope.internal import is_internal, is_loopback
 from crawlproject.spiders import values
 from crawlproject.spiders.seeds import canonical_seeds, seeds_of_file, split_seeds
 from crawlproject.spiders.sitemaps import MODES as SITEMAP_MODES
-from crawlproject.urls.canonical import host_of
+from crawlproject.urls.canonical import host_of, origin_of
 from crawlproject.urls.fingerprint import canonicalizer_from
 
 if TYPE_CHECKING:
@@ -266,16 +267,23 @@ def _keep_outside(seeds: list[str], settings: BaseSettings) -> None:
 
 
 def _keep_password_home(seeds: list[str], settings: BaseSettings) -> None:
-    """A password goes to the seeds' host, unless the user says otherwise."""
+    """A password goes to the seeds' origins, unless the user says otherwise."""
     has_password = settings.get("HTTPAUTH_USER") or settings.get("HTTPAUTH_PASS")
-    if not has_password or settings.getpriority("HTTPAUTH_DOMAIN"):
+    if not has_password:
         return
-    hosts = {host_of(seed) for seed in seeds}
-    if len(hosts) > 1:
+    if settings.getpriority("HTTPAUTH_DOMAIN"):
+        origins_from("HTTPAUTH_DOMAIN", settings["HTTPAUTH_DOMAIN"])
+        return
+    if not seeds:
+        raise BadArgument(
+            "HTTPAUTH_DOMAIN", "missing: seeds come later, so which origin gets the password?"
+        )
+    if len({host_of(seed) for seed in seeds}) > 1:
         raise BadArgument(
             "HTTPAUTH_DOMAIN", "missing: which of the seeds' hosts gets the password?"
         )
-    settings.set("HTTPAUTH_DOMAIN", hosts.pop(), priority="cmdline")
+    origins = " ".join(sorted({origin_of(seed) for seed in seeds}))
+    settings.set("HTTPAUTH_DOMAIN", origins, priority="cmdline")
 
 
 def _treat_hosts(settings: BaseSettings) -> None:

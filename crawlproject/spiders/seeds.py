@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 # A comma may be part of a path, so it separates only before a space, a scheme or the end.
 _SEPARATOR = re.compile(r"\s*,(?=\s|[A-Za-z][A-Za-z0-9+.-]*://|$)\s*|\s+")
 _AUTHORITY = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
+# Behind any scheme, or none: what a user may have meant as a name and a password.
+_LOGIN = re.compile(
+    r"(?!mailto:)(?:[a-z][a-z0-9+.-]*:(?=[/\\]))?[/\\]*[^/?#\\@:]*:[^/?#\\]*@", re.IGNORECASE
+)
 _BARE_HOST = re.compile(r"(localhost|[\w-]+(?:\.[\w-]+)+)(:\d+)?([/?#].*)?")
 
 
@@ -63,14 +67,14 @@ def seeds_of_file(name: str, path: str, canonicalize: Callable[[str], str]) -> l
 
 def _canonical(name: str, seed: str, canonicalize: Callable[[str], str]) -> str:
     authority = _AUTHORITY.match(seed)
-    if authority and "," in authority[1]:
-        raise BadArgument(name, f"{seed!r}: give every seed its own http:// or https://")
-    if authority and "@" in authority[1]:
+    if (authority and "@" in authority[1]) or _LOGIN.match(seed):
         raise BadArgument(
             name,
-            "a name and password in the URL would be in every output: "
-            "give them as -s HTTPAUTH_USER=… -s HTTPAUTH_PASS=…",
+            "a name and password in the URL would be in every output: give them as "
+            "-s HTTPAUTH_USER=…, and CRAWLPROJECT_HTTPAUTH_PASS=… in the environment",
         )
+    if authority and "," in authority[1]:
+        raise BadArgument(name, f"{seed!r}: give every seed its own http:// or https://")
     if not authority and (bare := _BARE_HOST.fullmatch(seed)):
         scheme = "http" if is_internal(bare[1]) else "https"
         raise BadArgument(name, f"{seed!r} has no scheme: did you mean {scheme}://{seed} ?")

@@ -19,6 +19,8 @@ from urllib.parse import quote
 
 import can_ada
 
+from crawlproject.redaction import without_passwords
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -113,6 +115,8 @@ class NotCrawlable(ValueError):
 
 
 def _refusal(url: str, reason: str) -> NotCrawlable:
+    # Before it is cut, which may be in the middle of a password.
+    url = without_passwords(url)
     shown = f"{url!a}" if len(url) <= _SHOWN else f"{url[:_SHOWN]!a}…"
     return NotCrawlable(f"not a crawlable URL: {shown}: {reason}")
 

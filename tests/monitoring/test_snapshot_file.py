@@ -6,7 +6,8 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 import pytest
 from scrapy import signals
@@ -16,16 +17,17 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
+from crawlproject.monitoring import snapshot_file
 from crawlproject.monitoring.counting import Counting
 from crawlproject.monitoring.snapshot import Phase, Snapshot, read_snapshot
 from crawlproject.monitoring.snapshot_file import SnapshotFile
 from crawlproject.monitoring.vitals import Vitals
+from crawlproject.private_files import create_new
 from tests.crawling import crawl_site, project_settings
 from tests.waiting import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
     from scrapy.crawler import Crawler
 
@@ -290,19 +292,25 @@ async def test_what_sites_and_teams_write_does_no_harm(site: SiteFactory, tmp_pa
     assert json.loads(path.read_bytes())["latest_errors"][0]["error"].startswith('no "PDF"')
 
 
-def nowhere(folder: Path) -> Path:
+def nowhere(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder / "gone" / "snapshot.json"
 
 
-def taken_place(folder: Path) -> Path:
+def taken_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "snapshot.json").mkdir()
     return folder / "snapshot.json"
 
 
-def full_disk(folder: Path) -> Path:
-    (folder / "full").mkdir()
-    (folder / "full" / ".snapshot.json.partial").symlink_to("/dev/full")
-    return folder / "full" / "snapshot.json"
+def full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """There is no room for the first one."""
+    files: list[Path] = []
+
+    def create(path: Path, **options: Any) -> IO[bytes]:
+        files.append(path)
+        return create_new(path, **options) if len(files) > 1 else Path("/dev/full").open("wb")
+
+    monkeypatch.setattr(snapshot_file, "create_new", create)
+    return folder / "snapshot.json"
 
 
 @pytest.mark.parametrize(
@@ -318,10 +326,11 @@ async def test_a_file_that_cannot_be_written_costs_a_line_and_not_the_crawl(
     site: SiteFactory,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
-    place: Callable[[Path], Path],
+    monkeypatch: pytest.MonkeyPatch,
+    place: Callable[[Path, pytest.MonkeyPatch], Path],
     problem: str,
 ) -> None:
-    server, path = site({"generated": {"kind": "wide", "pages": 5}}), place(tmp_path)
+    server, path = site({"generated": {"kind": "wide", "pages": 5}}), place(tmp_path, monkeypatch)
     crawled = await crawl_site(server.url(), watched(path))
     assert len(crawled.pages) == 6
     assert crawled.stats["finish_reason"] == "finished"
@@ -332,9 +341,9 @@ async def test_a_file_that_cannot_be_written_costs_a_line_and_not_the_crawl(
 
 @deferred_f_from_coro_f
 async def test_a_disk_that_has_room_again_gets_a_snapshot(
-    site: SiteFactory, tmp_path: Path
+    site: SiteFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = full_disk(tmp_path)
+    path = full_disk(tmp_path, monkeypatch)
     await crawl_site(site({"pages": {"/": {}}}).url(), watched(path))
     assert taken(path).pages == 1
 

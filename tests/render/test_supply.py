@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from scrapy.http import Response
 
-from crawlproject.render.supply import Shelf
+from crawlproject.render.supply import Shelf, Wish, redirected
 
 
 def answer(size: int, status: int = 200, **headers: str) -> Response:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Response("http://a.example/x.js", status=status, body=b"x" * size, headers=named)
+
+
+def test_a_redirect_to_another_origin_takes_no_credentials_along() -> None:
+    wish = Wish("http://a.example/x", headers=(("Authorization", "Bearer x"), ("Accept", "*/*")))
+    assert redirected(wish, wish.url, "http://a.example/y") is wish
+    for target in ("https://a.example/y", "http://a.example:81/y", "http://b.example/y"):
+        assert redirected(wish, wish.url, target).headers == (("Accept", "*/*"),)
 
 
 def test_what_was_asked_for_last_is_kept_while_there_is_room() -> None:

@@ -66,7 +66,7 @@ class Service:
         self.folder = folder
         self._program = program
         self.port = free_port()
-        self.is_protected = is_protected
+        self.is_protected, self.password = is_protected, PASSWORD
         config = ConfigParser()
         config.read(PROJECT / "scrapyd.conf")
         config["scrapyd"].update(
@@ -154,7 +154,7 @@ class Service:
             content = json.dumps(body).encode()
             sent["Content-Type"] = "application/json"
         if self.is_protected:
-            secret = b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+            secret = b64encode(f"{USER}:{self.password}".encode()).decode()
             sent["Authorization"] = f"Basic {secret}"
         with closing(HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
             connection.request(method, path, content, {**sent, **(headers or {})})

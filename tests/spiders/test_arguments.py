@@ -273,8 +273,8 @@ def test_exceptions_for_hosts_count_for_scrapys_own_fence_too() -> None:
     }
 
 
-def test_a_password_goes_to_the_seeds_host_and_nowhere_else() -> None:
-    assert applied({}, HTTPAUTH_USER="me").get("HTTPAUTH_DOMAIN") == "example.com"
+def test_a_password_goes_to_the_seeds_origin_and_nowhere_else() -> None:
+    assert applied({}, HTTPAUTH_USER="me").get("HTTPAUTH_DOMAIN") == "https://example.com"
     assert (
         applied({}, HTTPAUTH_USER="me", HTTPAUTH_DOMAIN="x.com").get("HTTPAUTH_DOMAIN") == "x.com"
     )

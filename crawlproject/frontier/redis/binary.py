@@ -25,6 +25,7 @@ from urllib.parse import quote
 
 from crawlproject.errors import BadRedis
 from crawlproject.extras import how_to_install
+from crawlproject.private_files import create_new, make_private
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,10 +135,9 @@ class Server:
                 return
 
     def _start(self, port: int) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_private(self.folder)
         log = self.folder / "redis.log"
-        log.unlink(missing_ok=True)
-        with log.open("wb") as output:
+        with create_new(log) as output:
             process = subprocess.Popen(  # noqa: S603 - the program that find_server found
                 [self._program, self._configure(port)],
                 stdin=subprocess.DEVNULL,
@@ -145,6 +145,7 @@ class Server:
                 stderr=output,
                 # Ctrl-C ends the crawl first.
                 start_new_session=True,
+                umask=0o077,
             )
         self._process = process
         # Whoever forgets it: it ends with the interpreter.
@@ -170,8 +171,9 @@ class Server:
         if self._password is not None:
             options["requirepass"] = self._password
         path = self.folder / "redis.conf"
-        path.touch(mode=0o600)
-        path.write_text("".join(f"{name} {_line(words)}\n" for name, words in options.items()))
+        with create_new(path) as file:
+            lines = (f"{name} {_line(words)}\n" for name, words in options.items())
+            file.write("".join(lines).encode())
         return str(path)
 
     def _answers(self, process: int, port: int) -> bool:
