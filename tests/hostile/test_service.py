@@ -20,7 +20,7 @@ from tests.service.serving import PASSWORD, USER, Service
 from tests.waiting import PATIENCE, wait_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 # Long enough for a request that is sent at once, on a busy machine.
@@ -35,18 +35,18 @@ _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 _SECRET = {"Authorization": f"Basic {b64encode(f'{USER}:{PASSWORD}'.encode()).decode()}"}
 
 
-def service_in(folder: Path, *, is_protected: bool = False, **options: str) -> Service:
+def service_in(folder: Path, options: Mapping[str, str], *, is_protected: bool = False) -> Service:
     """In a folder below one with our scrapy.cfg, as in the project itself: it has the project
     ``default``, too.
     """
     (folder / "scrapy.cfg").write_text((PROJECT / "scrapy.cfg").read_text())
     (folder / "service").mkdir()
-    return Service(folder / "service", is_protected=is_protected, **options)
+    return Service(folder / "service", is_protected=is_protected, **options)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service_in(tmp_path_factory.mktemp("service"), allow_internal="no") as one:
+    with service_in(tmp_path_factory.mktemp("service"), {"allow_internal": "no"}) as one:
         yield one
 
 
@@ -117,7 +117,7 @@ def dribbled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Ser
     """A service for each limit, which alone is short."""
     limits = ("header_seconds", "body_seconds", "idle_seconds")
     services = {
-        limit: service_in(tmp_path_factory.mktemp(limit), **{**_UNHURRIED, limit: "0.3"})
+        limit: service_in(tmp_path_factory.mktemp(limit), {**_UNHURRIED, limit: "0.3"})
         for limit in limits
     }
     with services[limits[0]], services[limits[1]], services[limits[2]]:
@@ -139,7 +139,7 @@ def test_a_late_client_is_told(dribbled: dict[str, Service]) -> None:
 @pytest.mark.parametrize("connection", [b"keep-alive", b"close"])
 def test_a_client_that_does_not_read_is_cut_off(tmp_path: Path, connection: bytes) -> None:
     """The response is larger than what the kernel takes."""
-    with service_in(tmp_path, **{**_UNHURRIED, "response_seconds": "0.3"}) as service:
+    with service_in(tmp_path, {**_UNHURRIED, "response_seconds": "0.3"}) as service:
         log = service.folder / "var" / "logs" / "large.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_bytes(b"x" * 32_000_000)
@@ -155,7 +155,7 @@ def test_a_client_that_does_not_read_is_cut_off(tmp_path: Path, connection: byte
 
 
 def test_no_number_of_idle_connections_keeps_others_out(tmp_path: Path) -> None:
-    with service_in(tmp_path, **_UNHURRIED, max_connections="20") as service:
+    with service_in(tmp_path, {**_UNHURRIED, "max_connections": "20"}) as service:
         idle = [connect(service) for _ in range(60)]
         try:
             assert service.get("/daemonstatus.json").status == 200
@@ -185,7 +185,7 @@ def test_listing_spiders_does_not_block_the_service(tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     (tmp_path / "modules").mkdir()
     (tmp_path / "modules" / "slow_settings.py").write_text(gated(gate, "BOT_NAME = 'slow'"))
-    service = service_in(tmp_path, **_UNHURRIED)
+    service = service_in(tmp_path, _UNHURRIED)
     (tmp_path / "scrapy.cfg").write_text("[settings]\nslow = slow_settings\n")
     service.environment["PYTHONPATH"] += f":{tmp_path / 'modules'}"
     with service:
@@ -212,7 +212,7 @@ def test_no_job_runs_an_egg_that_is_being_tried(tmp_path: Path) -> None:
     body, kind = encode_multipart_formdata(
         {"project": "crawlproject", "version": "9", "egg": ("9.egg", egg.getvalue())}
     )
-    with service_in(tmp_path, is_protected=True, **_UNHURRIED) as service:
+    with service_in(tmp_path, _UNHURRIED, is_protected=True) as service:
         first = HTTPConnection("127.0.0.1", service.port, timeout=PATIENCE)
         second = HTTPConnection("127.0.0.1", service.port, timeout=PATIENCE)
         with closing(first), closing(second):
@@ -353,7 +353,7 @@ def check_all(service: Service, method: str, names: dict[str, tuple[str, ...]]) 
 def test_odd_parameters_are_refused_and_nothing_fails(tmp_path: Path) -> None:
     """No job is started here, whatever is accepted: there is no room."""
     options = {**_UNHURRIED, "max_pending": "0"}
-    with service_in(tmp_path, is_protected=True, **options) as service:
+    with service_in(tmp_path, options, is_protected=True) as service:
         assert service.get("/listspiders.json?project=crawlproject").json["spiders"] == ["site"]
         check_all(service, "GET", _GET)
         check_all(service, "POST", _POSTED)
