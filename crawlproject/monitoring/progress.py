@@ -29,7 +29,7 @@ from crawlproject.monitoring.counting import tally_of
 from crawlproject.monitoring.line import Speed, State, render
 from crawlproject.monitoring.phase import phase_of
 from crawlproject.monitoring.snapshot import Phase
-from crawlproject.monitoring.streams import is_terminal, writes_to_stdout
+from crawlproject.monitoring.streams import is_terminal, visible, writes_to_stdout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,7 +137,8 @@ class Progress:
             return
         ascii_only = self._console.options.ascii_only
         line = render(self.state(), self._console.width, ascii_only=ascii_only)
-        self._line = Text(line, style="dim", no_wrap=True, overflow="crop")
+        shown = visible(line, ascii_only=ascii_only)
+        self._line = Text(shown, style="dim", no_wrap=True, overflow="crop")
         # The terminal may be gone; the crawl goes on.
         with suppress(OSError):
             self._live.refresh()
@@ -195,8 +196,10 @@ class AboveTheLine(io.TextIOBase):
         self._console = console
 
     def write(self, text: str) -> int:
-        # From ANSI, because the log may be coloured; other control characters are dropped.
-        self._console.print(Text.from_ansi(text.removesuffix("\n")), soft_wrap=True)
+        # From ANSI, because the log may be coloured; no other control character is let through.
+        line = Text.from_ansi(text.removesuffix("\n"))
+        line.plain = visible(line.plain, ascii_only=self._console.options.ascii_only, keep="\n\t")
+        self._console.print(line, soft_wrap=True)
         return len(text)
 
 

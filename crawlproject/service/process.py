@@ -9,6 +9,8 @@ from scrapyd.launcher import ScrapyProcessProtocol
 from twisted.internet.error import ProcessExitedAlready
 from twisted.logger import Logger
 
+from crawlproject.monitoring.streams import visible
+
 if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
@@ -71,7 +73,7 @@ class Process(ScrapyProcessProtocol):
 
     def _note(self, data: bytes, stream: str) -> list[str]:
         text = data.decode("utf-8", "replace")
-        lines = [line.strip()[:_LONGEST] for line in text.splitlines() if line.strip()]
+        lines = [visible(line.strip()[:_LONGEST]) for line in text.splitlines() if line.strip()]
         for line in lines:
             log.info("{line}", line=line, log_system=f"Launcher,{self.pid}/{stream}")
         return lines
