@@ -22,8 +22,8 @@ from crawlproject.records import encodable
 
 Cell = str | int | float
 
-# By which spreadsheets split rows; the last is an Arabic semicolon.
-_SEPARATORS = ",;|\t\u061b"
+# By which spreadsheets split rows, besides tabs, which no cell has; the last is an Arabic semicolon.
+_SEPARATORS = ",;|\u061b"
 # Spreadsheets skip white space, and some of them invisible characters, before they look.
 _BLANK = (
     "\x00-\x20\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000"
@@ -31,7 +31,7 @@ _BLANK = (
 )
 # The wide and small forms of the signs count in East Asian versions.
 _SIGN = r"=+\-@＝＋－＠﹦﹢﹣﹫"
-_FORMULA = re.compile(f"[{_BLANK}]*[{_SIGN}]|[\t\r]")
+_FORMULA = re.compile(f"\\A(?:[{_BLANK}]*[{_SIGN}]|[\t\r])")
 _NUMBER = re.compile(r"[+-]?\d{1,300}(\.\d{1,300})?([eE][+-]?\d{1,3})?", re.ASCII)
 _BREAK = re.compile(r"\r\n|[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import io
 import logging
+import re
 import sys
 from contextlib import suppress
 from time import monotonic
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
 
+_COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 logger = logging.getLogger(__name__)
 
 REFRESH_SECONDS = 0.25
@@ -196,10 +198,10 @@ class AboveTheLine(io.TextIOBase):
         self._console = console
 
     def write(self, text: str) -> int:
-        # From ANSI, because the log may be coloured; no other control character is let through.
-        line = Text.from_ansi(text.removesuffix("\n"))
-        line.plain = visible(line.plain, ascii_only=self._console.options.ascii_only, keep="\n\t")
-        self._console.print(line, soft_wrap=True)
+        # The log may be coloured; no other control character is let through.
+        parts = _COLOUR.split(text.removesuffix("\n"))
+        parts[::2] = (visible(part, keep="\n\t") for part in parts[::2])
+        self._console.print(Text.from_ansi("".join(parts)), soft_wrap=True)
         return len(text)
 
 

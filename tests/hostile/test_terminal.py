@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pkgutil
@@ -13,10 +14,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 import pytest
+from rich.console import Console
 from scrapy.cmdline import execute
 from scrapy.commands import ScrapyCommand
 
 import crawlproject.commands
+from crawlproject.monitoring.progress import AboveTheLine
 from crawlproject.monitoring.streams import escaped
 from tests.crawling import PROJECT, command_environment, project_settings, scrapy
 from tests.forking import Forked
@@ -104,8 +107,8 @@ COMMANDS = [
     ("report", "job1", "-o", "{folder}/report.html"),
     ("settings", "--get", "USER_AGENT"),
 ]
-# These run no command on a stored crawl: they fetch, or need a Redis, and have a test of their own.
-ELSEWHERE = {"crawl", "export", "cluster", "stop", "forget"}
+# In tests below; and those that print nothing but numbers, and names that their user has chosen.
+ELSEWHERE = {"crawl", "export"} | {"cluster", "stop", "forget"}
 
 
 @contextmanager
@@ -251,6 +254,36 @@ def test_a_crawl_says_nothing_that_acts_on_a_terminal(crawled: Path) -> None:
     said = (crawled / "said").read_text()
     assert "127.0.0.1" in said
     assert not BAD.search(said)
+
+
+@pytest.mark.parametrize("term", ["dumb", "xterm"])
+def test_nor_does_one_that_fails_on_a_terminal(tmp_path: Path, term: str) -> None:
+    """Errors, summary, and with xterm the live line, which has escapes of its own."""
+    terminal = Terminal()
+    with Site({"pages": PAGES, "robots": ROBOTS}) as site:
+        process = Forked[bytes](
+            [sys.executable, "-m", "scrapy", "crawl", "site", "-a", f"seed={site.url('/to')}"],
+            cwd=tmp_path,
+            env=command_environment(TERM=term),
+            stdin=subprocess.DEVNULL,
+            stdout=terminal.slave,
+            stderr=terminal.slave,
+        )
+        os.close(terminal.slave)
+        assert process.wait(PATIENCE) == 1
+    shown = terminal.content()
+    assert "scrapy crawl: error: the seed " in shown
+    own = r"\x1b\[[0-9;?]*[A-Za-z]|\r" if term == "xterm" else "(?!)"
+    assert not BAD.search(re.sub(own, "", shown).replace("\x1b[2J", ""))
+    assert "\x1b[2J" not in shown
+
+
+def test_a_line_above_the_live_line_keeps_its_colours_alone() -> None:
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=True, color_system="standard", width=200)
+    AboveTheLine(console).write(f"\x1b[31mred\x1b[0m {ACTS}\n")
+    assert file.getvalue().startswith("\x1b[31mred\x1b[0m ")
+    assert not BAD.search(file.getvalue().replace("\x1b[31m", "").replace("\x1b[0m", ""))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ const BLANK = "\\x00-\\x20\\x7f-\\xa0\\xad\\u061c\\u1680\\u180e\\u2000-\\u200f\\
   "\\ufe00-\\ufe0f\\ufeff\\u{e0000}-\\u{e007f}";
 const SIGN = "=+\\-@＝＋－＠﹦﹢﹣﹫";
 const FORMULA = new RegExp(`^(?:[${BLANK}]*[${SIGN}]|[\\t\\r])`, "u");
-const INNER = new RegExp(`([;|\\t\\u061b][${BLANK}"]*)(?=[${SIGN}])`, "gu");
+const INNER = new RegExp(`([;|\\u061b][${BLANK}"]*)(?=[${SIGN}])`, "gu");
 const NUMBER = /^[+-]?\d{1,300}(\.\d{1,300})?([eE][+-]?\d{1,3})?$/;
 const BREAK = /\r\n|[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/g;
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/g;
