@@ -22,7 +22,7 @@ from crawlproject.records import encodable
 
 Cell = str | int | float
 
-# By which spreadsheets split rows, besides tabs, which no cell has; the last is an Arabic semicolon.
+# By which spreadsheets split rows, besides tabs, which no cell has; one is an Arabic semicolon.
 _SEPARATORS = ",;|\u061b"
 # Spreadsheets skip white space, and some of them invisible characters, before they look.
 _BLANK = (
