@@ -8,13 +8,16 @@ import sys
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent.parent
+_CONSTRAINTS = "constraints.txt"
 
 
 def how_to_install(extra: str) -> str:
     """A command line. With ``./scripts/…`` a bare ``pip`` would be another environment's."""
     file = _FOLDER / f"requirements-{extra}.txt"
     # Installed as a package, there is no such file.
-    what = ["-r", _short(str(file))] if file.exists() else [f"crawlproject[{extra}]"]
+    what = [f"crawlproject[{extra}]"]
+    if file.exists():
+        what = ["-c", _short(str(_FOLDER / _CONSTRAINTS)), "-r", _short(str(file))]
     return shlex.join([_short(sys.executable), "-m", "pip", "install", *what])
 
 

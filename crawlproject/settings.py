@@ -187,6 +187,7 @@ FEED_EXPORT_ENCODING = "utf-8"
 FEED_STORAGES = {
     "": "crawlproject.exports.storage.ReplacingFileStorage",
     "file": "crawlproject.exports.storage.ReplacingFileStorage",
+    "stdout": "crawlproject.monitoring.standard_output.StandardOutput",
 }
 FEED_EXPORTERS = {
     "json": "crawlproject.exports.sitemap_json.SitemapJsonExporter",

@@ -1,10 +1,12 @@
 # shellcheck shell=bash
 # Makes .venv and installs a requirements file into it, once. Sourced by the other scripts.
-# Sets: project (this project's folder), python (the one of .venv).
+# Sets: project (this project's folder), python (the one of .venv), constraints (the versions of
+# all packages, see ./scripts/constraints).
 
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 venv=$project/.venv
 python=$venv/bin/python
+constraints=$project/constraints.txt
 
 # The project is found from any directory.
 export PYTHONPATH=$project${PYTHONPATH:+:$PYTHONPATH}
@@ -31,7 +33,7 @@ find_python() {
 install() {
     local file=$project/$1 stamp new
     stamp=$venv/.installed-${1%.txt}
-    new=$(cat "$project"/requirements*.txt)
+    new=$(cat "$project"/requirements*.txt "$constraints")
     [ -x "$python" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$new" ] && return
     # Two scripts started at once must not install into one another.
     exec 9>"$project/.venv.lock"
@@ -42,7 +44,8 @@ install() {
         base=$(find_python) || die "needs Python 3.11 or newer: install it, or name it in PYTHON="
         [ -x "$python" ] || "$base" -m venv "$venv" >&2 ||
             die "can't make $venv: the venv module is missing (on Debian: python3-venv)"
-        "$python" -m pip install -q --disable-pip-version-check -r "$file" >&2 ||
+        "$python" -m pip install -q --disable-pip-version-check \
+            -c "$constraints" -r "$file" >&2 ||
             die "can't install $1: is there a network, or a package index, to install from?"
         printf '%s\n' "$new" >"$stamp"
         # What the tests need includes all the others.

@@ -19,12 +19,13 @@ def test_it_is_installed_into_the_environment_that_runs(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     file = str(PROJECT / "requirements-parquet.txt")
-    expected = [sys.executable, "-m", "pip", "install", "-r", file]
+    constraints = str(PROJECT / "constraints.txt")
+    expected = [sys.executable, "-m", "pip", "install", "-c", constraints, "-r", file]
     assert shlex.split(how_to_install("parquet")) == expected
     # In the project's folder, short enough to read.
     monkeypatch.chdir(PROJECT)
     monkeypatch.setattr(sys, "executable", str(PROJECT / ".venv/bin/python"))
-    command = ".venv/bin/python -m pip install -r requirements-parquet.txt"
+    command = ".venv/bin/python -m pip install -c constraints.txt -r requirements-parquet.txt"
     assert how_to_install("parquet") == command
 
 

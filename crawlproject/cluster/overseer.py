@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -29,6 +28,7 @@ from crawlproject.frontier.redis.forgetting import forget, forget_if_alone
 from crawlproject.frontier.redis.opening import crawl_id, shared_scripts
 from crawlproject.frontier.redis.trouble import trouble_of
 from crawlproject.monitoring.progress import AboveTheLine
+from crawlproject.monitoring.streams import tell
 from crawlproject.records import PAGE
 
 if TYPE_CHECKING:
@@ -224,4 +224,4 @@ def _show(line: str) -> None:
         if isinstance(stream, AboveTheLine):
             stream.write(line)
         else:
-            print(line, file=sys.stderr)
+            tell(line)

@@ -16,7 +16,7 @@ from crawlproject.frontier import frontier_of
 from crawlproject.monitoring.ending import plural
 from crawlproject.monitoring.line import State, render
 from crawlproject.monitoring.progress import Progress
-from crawlproject.monitoring.streams import is_terminal
+from crawlproject.monitoring.streams import is_terminal, tell
 from crawlproject.monitoring.summary import Summary
 from crawlproject.monitoring.vitals import Vitals
 
@@ -78,7 +78,7 @@ class NowAndThen:
 
     def _print(self) -> None:
         with suppress(OSError, ValueError):
-            print(render(self._progress.state(), _WIDTH, ascii_only=True), file=sys.stderr)
+            tell(render(self._progress.state(), _WIDTH, ascii_only=True))
 
 
 class ClusterVitals(Vitals):
@@ -94,10 +94,9 @@ class ClusterSummary(Summary):
         pages = self._crawler.stats.get_value("frontier/resumed_pages")
         if pages is not None:
             queued = _whole(self._crawler).first.counts.open
-            print(
+            tell(
                 f"Going on with the crawl in {fleet_of(self._crawler).place}: "
-                f"{plural(pages, 'page')} so far, {plural(queued, 'URL')} queued.",
-                file=sys.stderr,
+                f"{plural(pages, 'page')} so far, {plural(queued, 'URL')} queued."
             )
 
     def ending(self, *, is_watched: bool) -> Ending:

@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlproject.monitoring.streams import tell
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -64,7 +66,7 @@ class Workers:
         self._alive: dict[int, subprocess.Popen[str]] = {}
         # Nobody is replaced any more.
         self.is_stopping = False
-        self.hear: Callable[[str], None] = _print
+        self.hear: Callable[[str], None] = tell
         self.told: Callable[[End], None] = _ignore
 
     @property
@@ -159,10 +161,6 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _print(line: str) -> None:
-    print(line, file=sys.stderr)
 
 
 def _ignore(end: End) -> None:

@@ -42,6 +42,7 @@ from crawlproject.frontier import frontier_of
 from crawlproject.frontier.leases import check_wiring
 from crawlproject.frontier.opening import check_crawl_directory
 from crawlproject.monitoring.listening import check_metrics_port
+from crawlproject.monitoring.streams import tell
 from crawlproject.pipelines.places import check_store
 from crawlproject.redaction import SECRETS, protect
 from crawlproject.render import NO_BROWSER
@@ -228,13 +229,10 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool, complain: Callable[[s
 def cut_short(has_begun: bool, place: str | None) -> int:
     """A second Ctrl-C, or one before anything had begun. ``place`` has what was fetched."""
     if not has_begun:
-        print("Stopped before the first request: nothing was written.", file=sys.stderr)
+        tell("Stopped before the first request: nothing was written.")
         return 0
     kept = f"is in {place}: the same command goes on" if place else "is lost (no JOBDIR)"
-    print(
-        f"Stopped at once: no output was written. What was fetched {kept}.",
-        file=sys.stderr,
-    )
+    tell(f"Stopped at once: no output was written. What was fetched {kept}.")
     return 130
 
 
@@ -274,4 +272,4 @@ def _without_internals(message: str) -> str:
 
 def complain(message: str, command: str = "crawl") -> None:
     line = " ".join(SECRETS.clean(message).split())
-    print(f"scrapy {command}: error: {line}", file=sys.stderr)
+    tell(f"scrapy {command}: error: {line}")

@@ -27,6 +27,7 @@ from crawlproject.commands.inquiry import INTERRUPTED, check_known
 from crawlproject.errors import BadArgument, BadInput, BadOutput
 from crawlproject.exports.storage import replaced
 from crawlproject.frontier.redis.address import is_address
+from crawlproject.monitoring.streams import standard_output, tell
 from crawlproject.report.diff.as_csv import write_csv
 from crawlproject.report.diff.as_html import write_html
 from crawlproject.report.diff.as_json import write_json
@@ -130,9 +131,10 @@ class Command(ScrapyCommand):
                 write(comparison, file)
             outputs.close()
             if opts.json or opts.csv:
-                (write_json if opts.json else write_csv)(comparison, sys.stdout.buffer)
+                write = write_json if opts.json else write_csv
+                write(comparison, standard_output(is_json=opts.json))
             elif files:
-                print(headline(comparison), file=sys.stderr)
+                tell(headline(comparison))
             else:
                 draw(comparison)
 

@@ -9,7 +9,7 @@ body is the same), ``kind`` (exact, near).
 from __future__ import annotations
 
 import csv
-import sys
+import io
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -21,6 +21,7 @@ from crawlproject.commands.sheet import Sheet
 from crawlproject.errors import BadArgument
 from crawlproject.exports.cells import cell
 from crawlproject.frontier.reading import Reader
+from crawlproject.monitoring.streams import standard_output
 from crawlproject.pipelines.clusters import duplicates
 from crawlproject.pipelines.duplicates import MAKING, Making
 from crawlproject.spiders.values import part
@@ -119,10 +120,11 @@ def _write_json(found: list[Duplicate], threshold: float) -> None:
 
 
 def _write_csv(found: list[Duplicate]) -> None:
-    sys.stdout.reconfigure(errors="replace", newline="")  # type: ignore[union-attr]
-    writer = csv.writer(sys.stdout, lineterminator="\r\n")
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     writer.writerows([cell(value) for value in one] for one in found)
+    standard_output().write(text.getvalue().encode("utf-8", "replace"))
 
 
 def _write_table(found: list[Duplicate], threshold: float, *, is_noted: bool) -> None:

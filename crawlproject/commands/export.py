@@ -23,6 +23,7 @@ from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.redis.address import check_address
 from crawlproject.frontier.source import source_of
 from crawlproject.monitoring.ending import plural
+from crawlproject.monitoring.streams import tell
 
 if TYPE_CHECKING:
     import argparse
@@ -120,4 +121,4 @@ class Command(crawl.Command):
 def _say(reader: Reader) -> None:
     counts = overview.count(reader.database)
     rest = f"; {plural(counts.open, 'URL')} not yet fetched" if counts.open else ""
-    print(f"Wrote {plural(reader.count_pages(), 'page')}{rest}.", file=sys.stderr)
+    tell(f"Wrote {plural(reader.count_pages(), 'page')}{rest}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
@@ -9,6 +10,7 @@ from scrapy.commands import ScrapyCommand
 from crawlproject.commands.inquiry import Inquiry
 from crawlproject.errors import BadArgument
 from crawlproject.monitoring.ending import plural
+from crawlproject.monitoring.streams import tell
 
 if TYPE_CHECKING:
     import argparse
@@ -54,5 +56,5 @@ class Command(Inquiry, ScrapyCommand):
             )
             return 1
         source.forget()
-        print(f"Removed {source.name}.")
+        tell(f"Removed {source.name}.", sys.stdout)
         return 0

@@ -26,6 +26,7 @@ from crawlproject.errors import BadArgument, BadInput, BadOutput
 from crawlproject.exports.storage import replaced
 from crawlproject.frontier.redis.address import check_address, is_address
 from crawlproject.frontier.source import source_of
+from crawlproject.monitoring.streams import standard_output
 from crawlproject.records import json_encoder
 
 if TYPE_CHECKING:
@@ -155,4 +156,4 @@ def source_in(settings: BaseSettings) -> str | None:
 
 
 def write_json(value: Any) -> None:
-    sys.stdout.buffer.write(json_encoder("utf-8", indent=2)(value) + b"\n")
+    standard_output(is_json=True).write(json_encoder("utf-8", indent=2)(value) + b"\n")

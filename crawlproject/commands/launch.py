@@ -19,6 +19,7 @@ from crawlproject.commands.crawl import complain
 from crawlproject.errors import BadCrawlDirectory, BadInput
 from crawlproject.frontier.looking import reading
 from crawlproject.frontier.reading import Reader
+from crawlproject.monitoring.streams import tell
 
 CRAWL, CLUSTER = "crawl", "cluster"
 
@@ -93,7 +94,7 @@ def main(arguments: list[str], command: str = CRAWL) -> None:
     if url is not None and not wants_help:
         execute(["scrapy", command, "site", "-a", f"seed={url}", *options])
     if wants_help:
-        print(_CLUSTER_HELP if command == CLUSTER else _HELP, flush=True)
+        tell(_CLUSTER_HELP if command == CLUSTER else _HELP, sys.stdout)
     if names_seed(options, command) or wants_help:
         execute(["scrapy", command, "site", *options])
     try:
@@ -162,5 +163,5 @@ def _crawl_demo(options: list[str], command: str) -> None:
     except OSError:
         server = serve()
     with server as demo:
-        print(f"No URL given: crawling the bundled demo site at {demo.url}", file=sys.stderr)
+        tell(f"No URL given: crawling the bundled demo site at {demo.url}")
         execute(["scrapy", command, "site", "-a", f"seed={demo.url}", *options])

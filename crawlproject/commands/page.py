@@ -8,7 +8,6 @@ of the answer: ``pipelines/stored.py``), ``body`` (stored, missing, or null: non
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,6 +19,7 @@ from crawlproject.commands.meant import is_directory, url_meant
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.database import DATABASE
 from crawlproject.frontier.redis.address import is_address
+from crawlproject.monitoring.streams import standard_output
 from crawlproject.pipelines.blobs import MissingBody, StoreError
 from crawlproject.pipelines.kept import HOW_TO_STORE, body_of, leaf_of
 from crawlproject.pipelines.places import Shelves
@@ -58,7 +58,9 @@ class Command(Inquiry, ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument(
-            "--body", action="store_true", help="write the body, byte by byte, and nothing else"
+            "--body",
+            action="store_true",
+            help="write the body, byte by byte (to a terminal, as text), and nothing else",
         )
 
     def answer(self, operands: list[str], source: Source, opts: argparse.Namespace) -> int:
@@ -93,7 +95,7 @@ class Command(Inquiry, ScrapyCommand):
 
     def _write_body(self, leaf: Leaf, shelves: Shelves) -> int:
         try:
-            sys.stdout.buffer.write(body_of(leaf, shelves))
+            standard_output().write(body_of(leaf, shelves))
         except (MissingBody, StoreError) as error:
             self._complain(f"there is no body of {leaf['url']}: {error}")
             return 1

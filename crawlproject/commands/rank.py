@@ -8,7 +8,7 @@ rank of the mean page is 1. Keys of the JSON and columns of the CSV: ``url``, ``
 from __future__ import annotations
 
 import csv
-import sys
+import io
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
@@ -19,6 +19,7 @@ from crawlproject.errors import BadArgument
 from crawlproject.exports.cells import cell
 from crawlproject.frontier.reading import Reader
 from crawlproject.monitoring.ending import plural
+from crawlproject.monitoring.streams import standard_output
 from crawlproject.report.linked import Ranked, ranked
 
 if TYPE_CHECKING:
@@ -75,10 +76,11 @@ def _number(text: str | None) -> int:
 
 
 def _write_csv(found: list[Ranked]) -> None:
-    sys.stdout.reconfigure(errors="replace", newline="")  # type: ignore[union-attr]
-    writer = csv.writer(sys.stdout, lineterminator="\r\n")
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(Ranked._fields)
     writer.writerows([cell(value) for value in page] for page in found)
+    standard_output().write(text.getvalue().encode("utf-8", "replace"))
 
 
 def _write_table(found: list[Ranked], pages: int) -> None:

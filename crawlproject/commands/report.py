@@ -5,7 +5,6 @@ It is what the crawl's own ``-O report.html`` writes, the same bytes, also while
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar
 
@@ -17,6 +16,7 @@ from crawlproject.frontier import overview
 from crawlproject.frontier.reading import Reader
 from crawlproject.monitoring.ending import plural, size
 from crawlproject.monitoring.limits import limits_of
+from crawlproject.monitoring.streams import tell
 from crawlproject.pipelines.marking import Marks
 from crawlproject.report.document import write_report
 
@@ -60,7 +60,7 @@ class Command(Inquiry, ScrapyCommand):
                 return 1
             counts = overview.count(database)
         rest = f"; {plural(counts.open, 'URL')} not yet fetched" if counts.open else ""
-        print(f"Wrote {path} ({size(path.stat().st_size)}){rest}.", file=sys.stderr)
+        tell(f"Wrote {path} ({size(path.stat().st_size)}){rest}.")
         return 0
 
     def _write(self, file: IO[bytes], database: sqlite3.Connection) -> None:

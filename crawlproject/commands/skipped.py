@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
@@ -25,6 +24,7 @@ from crawlproject.frontier import overview
 from crawlproject.frontier.base import LASTING
 from crawlproject.frontier.reading import Reader
 from crawlproject.monitoring.ending import Limits
+from crawlproject.monitoring.streams import standard_output
 from crawlproject.records import json_encoder
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Command(Inquiry, ScrapyCommand):
             skips = Reader(database).skips()
             wanted = (skip for skip in skips if not reasons or skip.reason in reasons)
             if path is None:
-                write(wanted, sys.stdout.buffer)
+                write(wanted, standard_output(is_json=write is _write_lines))
                 return 0
             return 0 if self._written(path, lambda file: write(wanted, file)) else 1
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.commands import ScrapyCommand
 
 from crawlproject.commands.inquiry import Inquiry
 from crawlproject.monitoring.ending import plural
+from crawlproject.monitoring.streams import tell
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +38,7 @@ class Command(Inquiry, ScrapyCommand):
         workers = source.stop()
         if workers:
             ends = "ends" if workers == 1 else "end"
-            print(f"{plural(workers, 'worker')} of {source.name} {ends} within seconds.")
+            tell(f"{plural(workers, 'worker')} of {source.name} {ends} within seconds.", sys.stdout)
         else:
-            print(f"Nobody works on {source.name}: there is nothing to stop.")
+            tell(f"Nobody works on {source.name}: there is nothing to stop.", sys.stdout)
         return 0

@@ -68,6 +68,9 @@ class PagesCsvExporter(SortedPagesExporter):
     def __init__(self, file: IO[bytes], **options: Any) -> None:
         super().__init__(file, dont_fail=True, **options)
         self._writer_options: dict[str, Any] = {"lineterminator": "\r\n", **self._kwargs}
+        # Where cells are quoted by the file's own rules.
+        is_quoted = self._writer_options.get("quoting") != csv.QUOTE_NONE
+        self._delimiter = str(self._writer_options.get("delimiter", ",")) if is_quoted else ""
         self._added_columns: set[str] = set()
         self.needs_links = "links" in (self.chosen or ())
         # Wrong options are told at the start, not after the crawl.
@@ -100,9 +103,9 @@ class PagesCsvExporter(SortedPagesExporter):
         added = sorted((self._added_columns | self.added_fields()) - _KNOWN)
         columns = self.chosen or {name: name for name in (*COLUMNS, *added)}
         writer = csv.writer(_Encoded(self.file, self.encoding), **self._writer_options)
-        writer.writerow(text_cell(str(name)) for name in columns.values())
+        writer.writerow(text_cell(str(name), self._delimiter) for name in columns.values())
         for record in chain(self.pages(), self.others()):
-            cells = (cell(record.get(name)) for name in columns)
+            cells = (cell(record.get(name), self._delimiter) for name in columns)
             writer.writerow("" if value is None else value for value in cells)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import io
 import logging
+import re
 import sys
 from contextlib import suppress
 from time import monotonic
@@ -29,7 +30,7 @@ from crawlproject.monitoring.counting import tally_of
 from crawlproject.monitoring.line import Speed, State, render
 from crawlproject.monitoring.phase import phase_of
 from crawlproject.monitoring.snapshot import Phase
-from crawlproject.monitoring.streams import is_terminal, writes_to_stdout
+from crawlproject.monitoring.streams import is_terminal, visible, writes_to_stdout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
 
+_COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 logger = logging.getLogger(__name__)
 
 REFRESH_SECONDS = 0.25
@@ -137,7 +139,8 @@ class Progress:
             return
         ascii_only = self._console.options.ascii_only
         line = render(self.state(), self._console.width, ascii_only=ascii_only)
-        self._line = Text(line, style="dim", no_wrap=True, overflow="crop")
+        shown = visible(line, ascii_only=ascii_only)
+        self._line = Text(shown, style="dim", no_wrap=True, overflow="crop")
         # The terminal may be gone; the crawl goes on.
         with suppress(OSError):
             self._live.refresh()
@@ -195,8 +198,10 @@ class AboveTheLine(io.TextIOBase):
         self._console = console
 
     def write(self, text: str) -> int:
-        # From ANSI, because the log may be coloured; other control characters are dropped.
-        self._console.print(Text.from_ansi(text.removesuffix("\n")), soft_wrap=True)
+        # The log may be coloured; no other control character is let through.
+        parts = _COLOUR.split(text.removesuffix("\n"))
+        parts[::2] = (visible(part, keep="\n\t") for part in parts[::2])
+        self._console.print(Text.from_ansi("".join(parts)), soft_wrap=True)
         return len(text)
 
 

@@ -23,7 +23,7 @@ from crawlproject.monitoring.counting import tally_of
 from crawlproject.monitoring.ending import Earlier, Ending, plural
 from crawlproject.monitoring.feeds import Feeds
 from crawlproject.monitoring.limits import limits_from
-from crawlproject.monitoring.streams import is_terminal
+from crawlproject.monitoring.streams import is_terminal, tell
 from crawlproject.monitoring.tables import draw
 from crawlproject.monitoring.tally import Tally
 from crawlproject.records import PAGE, page_from
@@ -76,10 +76,9 @@ class Summary:
         counts = frontier.counts()
         pages = frontier.read().count_pages()
         if self._crawler.settings["JOBDIR"] and (pages or counts.open):
-            print(
+            tell(
                 f"Going on with the crawl in {self._crawler.settings['JOBDIR']}: "
-                f"{plural(pages, 'page')} so far, {plural(counts.open, 'URL')} queued.",
-                file=sys.stderr,
+                f"{plural(pages, 'page')} so far, {plural(counts.open, 'URL')} queued."
             )
 
     def feed_slot_closed(self, slot: FeedSlot) -> None:

@@ -16,6 +16,7 @@ scrapyd is the engine: its queue, its processes, its logs. What is here are part
 | ``job_settings``, ``layout`` | its settings, and where it has its files |
 | ``site`` | the site: guard, live page (``page/``), scrapyd's services and ours |
 | ``guard``, ``bounds`` | who may ask for what, and send how much |
+| ``connections`` | how long a client is waited for, and how many may connect |
 | ``http``, ``files`` | JSON over HTTP; files as answers |
 | ``api`` | the job API; ``orders`` checks what is ordered |
 | ``openapi``, ``schemas`` | its description: paths, values |
@@ -23,6 +24,7 @@ scrapyd is the engine: its queue, its processes, its logs. What is here are part
 | ``looking`` | what is in the crawl directories of jobs |
 | ``metrics`` | for Prometheus |
 | ``scrapyd_services`` | scrapyd's own services, with checks |
+| ``spider_lists`` | the spiders of a project, found without blocking |
 
 ``python -m crawlproject.service`` (``./scripts/serve``) starts it.
 """

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from crawlproject.errors import BadInput
 from crawlproject.extras import how_to_install
+from crawlproject.monitoring.streams import tell
 
 # As ./scripts/crawl has it.
 _DEMO_PORT = 8765
@@ -60,7 +61,7 @@ if __name__ == "__main__":
     try:
         main(sys.argv[1:])
     except BadInput as problem:
-        print(f"serve: error: {problem}", file=sys.stderr)
+        tell(f"serve: error: {problem}")
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

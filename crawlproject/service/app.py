@@ -16,6 +16,7 @@ from twisted.web.server import Site
 from crawlproject.errors import BadInput
 from crawlproject.service.book import book_of
 from crawlproject.service.bounds import BoundedRequest, bound_by
+from crawlproject.service.connections import bound_connections
 from crawlproject.service.launcher import SECRETS
 from crawlproject.service.options import credentials_from, listening_from, options_from
 
@@ -44,6 +45,7 @@ def application(config: Config) -> MultiService:
         for site in getattr(service, "args", ()):
             if isinstance(site, Site):
                 _settle(site, username, password)
+                bound_connections(site, options_from(config))
     # What is started from here on is not to know.
     for name in SECRETS:
         os.environ.pop(name, None)

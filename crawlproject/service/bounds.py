@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 # From who has the password: an egg. From who has not shown it, where there is one.
 MOST_OF_AN_EGG = 256 * 1024 * 1024
 MOST_OF_A_STRANGER = 16 * 1024
+# Fields of a form: Twisted takes seconds to parse a million of them.
+MOST_FIELDS = 1000
+_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class BoundedRequest(Request):
@@ -24,27 +27,39 @@ class BoundedRequest(Request):
 
     _bound = 0
     _come = 0
-    _is_beyond = False
+    _is_form = False
+    _fields = 0
+    _problem: str | None = None
 
     def gotLength(self, length: int | None) -> None:
         site: Any = self.channel.site  # type: ignore[attr-defined]
         self._bound = site.bound(self)
-        self._is_beyond = length is not None and length > self._bound
-        super().gotLength(0 if self._is_beyond else length)  # type: ignore[no-untyped-call]
+        kind = (self.getHeader("content-type") or "").partition(";")[0].strip().lower()
+        self._is_form = kind in _FORMS
+        self._check(length or 0)
+        kept = length if self._problem is None else 0
+        super().gotLength(kept)  # type: ignore[no-untyped-call]
 
     def handleContentChunk(self, data: bytes) -> None:
         # How many there are may not have been said.
         self._come += len(data)
-        self._is_beyond = self._is_beyond or self._come > self._bound
-        if not self._is_beyond:
+        if self._is_form:
+            self._fields += data.count(b"&") + data.count(b"\n--")
+        self._check(self._come)
+        if self._problem is None:
             super().handleContentChunk(data)  # type: ignore[no-untyped-call]
 
+    def _check(self, length: int) -> None:
+        if length > self._bound:
+            self._problem = f"the body has more than {self._bound:,} bytes: send fewer"
+        elif self._fields > MOST_FIELDS:
+            self._problem = f"the form has more than {MOST_FIELDS:,} fields: send fewer"
+
     def process(self) -> None:
-        if not self._is_beyond:
+        if self._problem is None:
             super().process()  # type: ignore[no-untyped-call]
             return
-        problem = f"the body has more than {self._bound:,} bytes: send fewer"
-        content = send(self, {"error": problem}, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        content = send(self, {"error": self._problem}, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         self.write(content)  # type: ignore[no-untyped-call]
         self.finish()  # type: ignore[no-untyped-call]
 

@@ -38,6 +38,14 @@ class Options:
     allowed_hosts: tuple[str, ...] = ()
     # Whether it may listen beyond this machine without a password.
     allow_unprotected: bool = False
+    # Connections at once; above, the one that is waited for longest is closed.
+    max_connections: int = 200
+    # Seconds a client may take for a request's headers, for its body, between two requests, and
+    # for the next 64 KB of a response.
+    header_seconds: float = 10.0
+    body_seconds: float = 300.0
+    idle_seconds: float = 60.0
+    response_seconds: float = 60.0
 
 
 def _names(name: str, value: Any) -> tuple[str, ...]:
@@ -48,6 +56,7 @@ _PARSERS: dict[str, Callable[[str, Any], Any]] = {
     "str": values.text,
     "bool": values.yes_or_no,
     "int": values.whole_number(0),
+    "float": values.some_time,
     "tuple[str, ...]": _names,
 }
 
@@ -66,7 +75,12 @@ def options_from(config: Config) -> Options:
                 f"no such option; there are {', '.join(parsers)}",
             )
         given[name] = parsers[name](f"scrapyd.conf: [{SECTION}] {name}", value)
-    return Options(**given)
+    options = Options(**given)
+    if not options.max_connections:
+        raise BadArgument(
+            f"scrapyd.conf: [{SECTION}] max_connections", "0 lets nobody in: give 1 or more"
+        )
+    return options
 
 
 @dataclass(frozen=True, slots=True)

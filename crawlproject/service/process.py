@@ -9,6 +9,7 @@ from scrapyd.launcher import ScrapyProcessProtocol
 from twisted.internet.error import ProcessExitedAlready
 from twisted.logger import Logger
 
+from crawlproject.monitoring.streams import visible
 from crawlproject.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Process(ScrapyProcessProtocol):
 
     def _note(self, data: bytes, stream: str) -> list[str]:
         text = self._secrets.clean(data.decode("utf-8", "replace"))
-        lines = [line.strip()[:_LONGEST] for line in text.splitlines() if line.strip()]
+        lines = [visible(line.strip()[:_LONGEST]) for line in text.splitlines() if line.strip()]
         for line in lines:
             log.info("{line}", line=line, log_system=f"Launcher,{self.pid}/{stream}")
         return lines

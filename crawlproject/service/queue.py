@@ -6,19 +6,19 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from scrapyd.poller import QueuePoller
 from scrapyd.spiderqueue import SqliteSpiderQueue
-from twisted.internet.defer import maybeDeferred
+from twisted.internet.defer import maybeDeferred, succeed
 from twisted.logger import Logger
 
 from crawlproject.redaction import redacted
 from crawlproject.service.book import Status, book_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from scrapyd.config import Config
     from twisted.internet.defer import Deferred
@@ -77,8 +77,21 @@ class BookedQueue(SqliteSpiderQueue):
 class SturdyPoller(QueuePoller):
     """``poller`` in ``scrapyd.conf``. One look that fails would be scrapyd's last."""
 
+    _pauses = 0
+
     def poll(self) -> Deferred[Any]:
+        if self._pauses:
+            return succeed(None)
         return maybeDeferred(super().poll).addErrback(self._note)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Inside this context no job starts."""
+        self._pauses += 1
+        try:
+            yield
+        finally:
+            self._pauses -= 1
 
     def _note(self, failure: Failure) -> None:
         log.error("The queue can't be read: {problem}", problem=failure.getErrorMessage())

@@ -23,6 +23,7 @@ from crawlproject.service.looking import Lookout
 from crawlproject.service.options import listening_from, options_from
 from crawlproject.service.orders import Desk
 from crawlproject.service.scrapyd_services import render
+from crawlproject.service.spider_lists import SpiderLists
 from crawlproject.service.view import View
 from crawlproject.urls.fingerprint import canonicalizer_from
 
@@ -88,6 +89,7 @@ class Root(website.Root):
         reactor.callWhenRunning(self._readers.start)
         reactor.addSystemEventTrigger("during", "shutdown", self._readers.stop)
         super().__init__(config, app)
+        self.spider_lists = SpiderLists(self.runner, self.eggstorage.list)
         for child in self.children.values():
             if isinstance(child, WsResource):
                 child.render = partial(render, child)
@@ -107,6 +109,13 @@ class Root(website.Root):
                 f"{waiting} jobs wait already (max_pending in scrapyd.conf): try again later",
                 Retry_After=_LATER,
             )
+
+    def is_ours(self, project: str) -> bool:
+        """Whether jobs of a project run our own code: it is ours, or another name of it."""
+        ours = self.options.project
+        settings = dict(self.config.items("settings", default=[]))
+        is_same = project in settings and settings[project] == settings.get(ours)
+        return project == ours or (is_same and not self.eggstorage.list(project))
 
     def schedule(
         self, project: str, spider: str, job: str, message: dict[str, Any], priority: float = 0.0

@@ -16,6 +16,7 @@ from twisted.python import log
 
 from crawlproject.errors import BadInput
 from crawlproject.monitoring.listening import check_free
+from crawlproject.monitoring.streams import tell
 from crawlproject.private_files import create_private, make_private
 from crawlproject.service.app import WEBROOT, check
 from crawlproject.service.options import SECTION, listening_from, options_from
@@ -93,4 +94,4 @@ def _greet(listening: Listening, demo: str | None, file: Path | None) -> None:
     if file:
         lines.append(f"Its log is {file}.")
     lines.append("Ctrl-C ends it; jobs that run then go on the next time.")
-    print("\n".join(lines), file=sys.stderr, flush=True)
+    tell("\n".join(lines))

@@ -1,10 +1,45 @@
 from __future__ import annotations
 
+import csv
+import io
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.exports.cells import cell, text_cell
+from tests.crawling import PROJECT
+
+CASES = json.loads((PROJECT / "tests/exports/cells.json").read_text())
+
+
+def written(text: str, delimiter: str = ",") -> str:
+    """As it stands in a file."""
+    file = io.StringIO()
+    csv.writer(file, delimiter=delimiter).writerow([text_cell(text, delimiter), "end"])
+    return file.getvalue().removesuffix(f"{delimiter}end\r\n")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(case["text"]))
+def test_the_cases_that_the_report_has_too(case: dict[str, str]) -> None:
+    assert written(case["text"]) == case["written"]
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter", "expected"),
+    [
+        ("x,=1+1", ";", "x,'=1+1"),
+        ("x;=1+1", ";", '"x;=1+1"'),
+        ("x|=1;=2", "|", '"x|=1;\'=2"'),
+        ("x,=1;=2", "\t", "x,'=1;'=2"),
+    ],
+)
+def test_behind_the_files_own_delimiter_nothing_is_changed(
+    text: str, delimiter: str, expected: str
+) -> None:
+    """There the cell is quoted."""
+    assert written(text, delimiter) == expected
 
 
 @pytest.mark.parametrize(

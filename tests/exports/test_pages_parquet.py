@@ -155,6 +155,7 @@ def test_without_pyarrow_it_says_how_to_get_it(site: SiteFactory, tmp_path: Path
     assert done.returncode == 2
     assert done.stderr == (
         "scrapy crawl: error: can't write 'p.parquet': pyarrow is not installed: "
-        f"{sys.executable} -m pip install -r {PROJECT}/requirements-parquet.txt\n"
+        f"{sys.executable} -m pip install -c {PROJECT}/constraints.txt "
+        f"-r {PROJECT}/requirements-parquet.txt\n"
     )
     assert server.log() == []

@@ -312,6 +312,7 @@ def test_without_fsspec_it_says_how_to_get_it(site: SiteFactory, tmp_path: Path)
     assert done.returncode == 2
     assert done.stderr == (
         "scrapy crawl: error: STORE_URI: can't store in 'memory://x': fsspec is not installed: "
-        f"{sys.executable} -m pip install -r {PROJECT}/requirements-remote.txt\n"
+        f"{sys.executable} -m pip install -c {PROJECT}/constraints.txt "
+        f"-r {PROJECT}/requirements-remote.txt\n"
     )
     assert server.log() == []

@@ -95,7 +95,8 @@ def test_without_the_extra_one_line_says_how_to_get_it(tmp_path: Path) -> None:
     assert result.returncode == 2
     assert result.stderr == (
         "scrapy crawl: error: render: needs packages that are not installed: "
-        f"{sys.executable} -m pip install -r {PROJECT}/requirements-render.txt; "
+        f"{sys.executable} -m pip install -c {PROJECT}/constraints.txt "
+        f"-r {PROJECT}/requirements-render.txt; "
         "and a Chromium (on Debian: apt-get install chromium)\n"
     )
 

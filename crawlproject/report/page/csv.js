@@ -3,8 +3,13 @@
 import { download } from "./dom.js";
 import { iso } from "./words.js";
 
-// As exports/cells.py has it: what a spreadsheet would run as a formula gets a quote in front.
-const FORMULA = /^(?:[\s\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|[\t\r])/u;
+// As exports/cells.py has it, and tests/exports/cells.json: what a spreadsheet would run as a formula
+// gets a quote in front, also behind what other spreadsheets split rows by.
+const BLANK = "\\x00-\\x20\\x7f-\\xa0\\xad\\u061c\\u1680\\u180e\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000" +
+  "\\ufe00-\\ufe0f\\ufeff\\u{e0000}-\\u{e007f}";
+const SIGN = "=+\\-@＝＋－＠﹦﹢﹣﹫";
+const FORMULA = new RegExp(`^(?:[${BLANK}]*[${SIGN}]|[\\t\\r])`, "u");
+const INNER = new RegExp(`([;|\\u061b][${BLANK}"]*)(?=[${SIGN}])`, "gu");
 const NUMBER = /^[+-]?\d{1,300}(\.\d{1,300})?([eE][+-]?\d{1,3})?$/;
 const BREAK = /\r\n|[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/g;
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/g;
@@ -44,7 +49,7 @@ function cellsOf(list, column, row, ref, isPages) {
 /** One cell: on one line, no formula, quoted where it must be. */
 export function cell(value) {
   if (typeof value === "number") return String(value);
-  const clean = value.replace(BREAK, " ").replace(CONTROL, "");
+  const clean = value.replace(BREAK, " ").replace(CONTROL, "").replace(INNER, "$1'");
   const isFormula = (FORMULA.test(value) || FORMULA.test(clean)) && !NUMBER.test(value);
   const safe = isFormula ? `'${clean}` : clean;
   return /[",]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
