@@ -82,6 +82,7 @@ REDIRECT_MAX_TIMES = 20  # redirects in a row
 USER_AGENT = "crawlproject/0.1 (+https://crawlproject.example/bot)"  # who asks, and a contact
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT: str | None = None  # the name in robots.txt; by default USER_AGENT's first
+ROBOTSTXT_PARSER = "crawlproject.politeness.parser.IndexedRobotParser"  # any number of rules
 POLITENESS_ROBOTS_MAX_BYTES = 1024 * 1024  # of a robots.txt; the rest is ignored
 POLITENESS_ROBOTS_MAX_AGE_SECONDS = 86_400.0  # then a robots.txt is asked for again
 POLITENESS_ROBOTS_ATTEMPTS = 3  # to get a robots.txt; then the URLs of its host are skipped

@@ -186,7 +186,7 @@ class RobotsGatekeeper:
         robots = Robots(answer.body, moment, moment + self._max_age)
         frontier_of(self._crawler).keep_robots(origin, robots)
         rules = self._keep(origin, host, robots)
-        delay = rules.crawl_delay()
+        delay = rules.crawl_delay
         if delay is not None and delay > self._max_crawl_delay:
             logger.warning(
                 "%s asks for a Crawl-delay of %g s; %g s is used "
@@ -227,7 +227,7 @@ class RobotsGatekeeper:
         listen = getattr(self._crawler.spider, "robots_known", None)
         if listen is not None and robots.error is None:
             listen(origin, robots.body)
-        if delay := rules.crawl_delay():
+        if delay := rules.crawl_delay:
             frontier_of(self._crawler).insist(host, min(delay, self._max_crawl_delay))
         return rules
 

@@ -40,7 +40,7 @@ def test_what_was_kept_is_read(
     body: bytes | None, error: str | None, allowed: bool, delay: float | None
 ) -> None:
     rules = read(body, error)
-    assert (rules.allow(URL), rules.crawl_delay(), rules.error) == (allowed, delay, error)
+    assert (rules.allow(URL), rules.crawl_delay, rules.error) == (allowed, delay, error)
 
 
 class Stumbling(RobotParser):
@@ -64,7 +64,7 @@ class Stumbling(RobotParser):
 def test_a_parser_that_stumbles_opens_no_doors() -> None:
     assert read(b"bad", ROBOTSTXT_PARSER=Stumbling).error == UNREADABLE
     rules = read(b"good", ROBOTSTXT_PARSER=Stumbling)
-    assert (rules.error, rules.allow(URL), rules.crawl_delay()) == (None, False, None)
+    assert (rules.error, rules.allow(URL), rules.crawl_delay) == (None, False, None)
 
 
 def sized(size: int) -> Rules:
