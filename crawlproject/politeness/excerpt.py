@@ -1,7 +1,8 @@
 """The lines of a robots.txt, and those that apply to one crawler. *Pure.*
 
-A file of a megabyte can name so many crawlers that the rules of all of them fill the memory. One crawler
-needs its own only: the groups with its product token (RFC 9309, 2.2.1), or else those for all.
+A file of a megabyte can name so many crawlers that the rules of all of them fill the memory. One
+crawler needs its own only: the groups with its product token (RFC 9309, 2.2.1), or else those for
+all.
 
 A line that is neither ``User-agent`` nor a rule changes nothing about the lines around it
 (RFC 9309, 2.2.4); a line ends with CR, LF or both, and with nothing else.
@@ -46,8 +47,8 @@ def excerpt(body: bytes, token: str) -> str:
 
 
 def rules_for(body: bytes, token: str) -> Iterator[tuple[str, str]]:
-    """Every rule with a value that applies to us: its field (``allow``, ``disallow``, ``crawl-delay``
-    …) and the value.
+    """Every rule with a value that applies to us: its field (``allow``, ``disallow``,
+    ``crawl-delay`` …) and the value.
     """
     for match in _RULE.finditer(_own_group(body, token)[2]):
         value = match["value"].strip()

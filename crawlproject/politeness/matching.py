@@ -1,19 +1,19 @@
 """Which rule of a robots.txt decides about a path (RFC 9309, 2.2.2 and 2.2.3). *Pure.*
 
-The longest pattern that matches wins, and of two that are equally long the one that allows. Patterns
-and paths are compared in one spelling: percent-encoded, except for what never needs it.
+The longest pattern that matches wins, and of two that are equally long the one that allows.
+Patterns and paths are compared in one spelling: percent-encoded, except for what never needs it.
 
 A site may write tens of thousands of patterns, so they are not tried one after the other:
 
 - without wildcard: looked up by the prefixes of the path that are as long as some pattern;
 - ending with ``$``, without another wildcard: looked up by the whole path;
-- with ``*``: indexed by the literal that the fewest other patterns have, be it the one before the first
-  ``*`` or one behind it. A pattern is tried only if the path has that literal. Trying it is a search for
-  one literal after the other, each from where the one before has ended: the leftmost place of each is as
-  good as any, so nothing is ever tried twice.
+- with ``*``: indexed by the literal that the fewest other patterns have, be it the one before the
+  first ``*`` or one behind it. A pattern is tried only if the path has that literal. Trying it is
+  a search for one literal after the other, each from where the one before has ended: the leftmost
+  place of each is as good as any, so there is no backtracking.
 
-Literals can be chosen so that a path has most of them and yet matches none of the patterns. So there is
-a bound for the work on one path, and beyond it the path is denied.
+Literals can be chosen so that a path has most of them and yet matches none of the patterns. So
+the work on one path is bounded, and a path that would need more is denied.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ T = TypeVar("T")
 # Steps for one path: look-ups and searches, each for so many characters at most.
 MAX_STEPS = 20_000
 _STEP_CHARS = 256
+# What takes memory: the objects, and the places in the indexes.
+_BYTES_PER_RULE, _BYTES_PER_LITERAL = 400, 64
 
 _PLAIN_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*(/[A-Za-z0-9_.~/=-]*)").fullmatch
 _PLAIN_PATTERN = re.compile(r"[A-Za-z0-9_.~/=*-]+").fullmatch
@@ -128,9 +130,9 @@ class RuleIndex:
         self._prefixes: dict[int, dict[str, int]] = {}
         self._by_prefix: dict[int, dict[str, list[Wildcard]]] = {}
         self._by_literal: dict[int, dict[str, list[Wildcard]]] = {}
+        # Bytes of memory, not less than it takes.
+        self.size = sum(_BYTES_PER_RULE + len(pattern) for pattern in allowed)
         self._fill(allowed)
-        # About, in bytes of memory.
-        self.size = 400 * len(allowed) + sum(map(len, allowed))
 
     def allows(self, path: str) -> bool:
         """Whether a path, as ``path_of`` spells it, may be fetched; or TooComplex."""
@@ -167,6 +169,7 @@ class RuleIndex:
             if literals:
                 is_anchored = is_anchored and bool(rest[-1])
                 least = len(prefix) + sum(map(len, literals))
+                self.size += _BYTES_PER_LITERAL * len(literals)
                 wildcards.append(Wildcard(rank, prefix, literals, is_anchored, least))
             elif is_anchored and not rest:
                 self._exact[prefix] = rank

@@ -1,7 +1,7 @@
 """The default ROBOTSTXT_PARSER: takes any number of rules without trying them one by one.
 
-Its verdicts are those of Protego, Scrapy's own default, except where that one is not RFC 9309: see
-``tests/politeness/test_parser.py``.
+Its verdicts are those of Protego, Scrapy's own default, except where that one is not RFC 9309:
+see ``tests/politeness/test_parser.py``.
 """
 
 from __future__ import annotations

@@ -9,11 +9,11 @@
 | how long it is asked again | then its URLs are skipped: ``robots unreachable`` |
 |---|---|
 | a host that answers, or has answered in this crawl | POLITENESS_ROBOTS_UNREACHABLE_SECONDS |
-| a host that never has: no such name, connection refused, time-out … | RETRY_TIMES times, as a page |
+| one that never has: no such name, connection refused, time-out … | RETRY_TIMES times, as a page |
 
-What a robots.txt said is kept in the frontier, by origin (scheme, host and port), so that a restart asks
-for nothing that is still valid. That an origin can't be reached, and since when, is the one thing that
-each run finds out for itself.
+What a robots.txt said is kept in the frontier, by origin (scheme, host and port), so that a
+restart asks for nothing that is still valid. That an origin can't be reached is the one thing
+that each run finds out for itself: its time begins anew, while back-off continues.
 
 Meta keys read: ``dont_obey_robotstxt``, of a request of a spider's own.
 """
@@ -215,8 +215,11 @@ class RobotsGatekeeper:
         before = frontier.robots_of(origin)
         if before is not None:
             has_answered = has_answered or before.error is None or before.body is not None
-            if before.is_awaited and self._began_at <= before.fetched_at <= moment:
-                failures, since = 1 + before.failures, before.fetched_at
+            if before.is_awaited:
+                failures += before.failures
+                # Each run waits anew, but not less long between two tries.
+                if self._began_at <= before.fetched_at <= moment:
+                    since = before.fetched_at
         self._book.drop(origin)
         left = since + self._unreachable_seconds - moment
         if (left <= 0) if has_answered else (failures > self._retries):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections import OrderedDict
+from itertools import count
 from typing import TYPE_CHECKING
 
 from scrapy.utils.misc import build_from_crawler, load_object
@@ -26,23 +27,39 @@ _MOST_ORIGINS = 4096
 _MOST_BYTES = 64 * 1024 * 1024
 # What a parser that does not say its size takes, for each byte of text.
 _BYTES_PER_BYTE = 20
-# Verdicts of an origin: the requests of a rendered page, retries.
-_MOST_VERDICTS = 32
+# Verdicts of all origins: retries, and what scripts of rendered pages ask for.
+_MOST_VERDICTS = 1024
+
+
+class Verdicts:
+    """What was decided last, about URLs of any origin."""
+
+    def __init__(self, most: int = _MOST_VERDICTS) -> None:
+        self._most = most
+        self._verdicts: OrderedDict[tuple[int, str], bool] = OrderedDict()
+        self._rules = count()
+
+    def __len__(self) -> int:
+        return len(self._verdicts)
+
+    def new_rules(self) -> int:
+        """A number for rules that nothing was decided by. The verdicts of others stay theirs."""
+        return next(self._rules)
+
+    def get(self, rules: int, url: str) -> bool | None:
+        verdict = self._verdicts.get((rules, url))
+        if verdict is not None:
+            self._verdicts.move_to_end((rules, url))
+        return verdict
+
+    def put(self, rules: int, url: str, verdict: bool) -> None:
+        self._verdicts[rules, url] = verdict
+        if len(self._verdicts) > self._most:
+            self._verdicts.popitem(last=False)
 
 
 class Rules:
     """What an origin allows until ``expires_at``; with an ``error`` it allows nothing."""
-
-    __slots__ = (
-        "_parser",
-        "_token",
-        "_verdicts",
-        "crawl_delay",
-        "error",
-        "expires_at",
-        "is_used",
-        "size",
-    )
 
     def __init__(
         self,
@@ -51,10 +68,12 @@ class Rules:
         expires_at: float,
         size: int = 0,
         error: str | None = None,
+        verdicts: Verdicts | None = None,
     ) -> None:
         self._parser = parser
         self._token = token
-        self._verdicts: dict[str, bool] = {}
+        self._verdicts = verdicts or Verdicts()
+        self._number = self._verdicts.new_rules()
         self.expires_at = expires_at
         # Seconds between requests that it asks for.
         self.crawl_delay = self._crawl_delay()
@@ -65,12 +84,10 @@ class Rules:
     def allow(self, url: str) -> bool:
         if self._parser is None:
             return self.error is None
-        verdict = self._verdicts.get(url)
+        verdict = self._verdicts.get(self._number, url)
         if verdict is None:
-            if len(self._verdicts) >= _MOST_VERDICTS:
-                # The oldest, which is not the one that was needed longest ago, but costs nothing.
-                del self._verdicts[next(iter(self._verdicts))]
-            verdict = self._verdicts[url] = self._judge(self._parser, url)
+            verdict = self._judge(self._parser, url)
+            self._verdicts.put(self._number, url, verdict)
         return verdict
 
     def _judge(self, parser: RobotParser, url: str) -> bool:
@@ -97,6 +114,7 @@ class RulesReader:
     def __init__(self, crawler: Crawler, token: str) -> None:
         self._crawler = crawler
         self._token = token
+        self._verdicts = Verdicts()
         self._parser: type[RobotParser] = load_object(crawler.settings["ROBOTSTXT_PARSER"])
 
     def read(self, origin: str, robots: Robots, expires_at: float) -> Rules:
@@ -113,7 +131,7 @@ class RulesReader:
         except Exception as exception:
             logger.warning("robots.txt of %s can't be read: %s", origin, exception)
             return Rules(None, self._token, expires_at, error=UNREADABLE)
-        return Rules(parser, self._token, expires_at, size)
+        return Rules(parser, self._token, expires_at, size, verdicts=self._verdicts)
 
 
 class RulesBook:

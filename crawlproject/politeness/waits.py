@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 # Hosts of which it is known why they are held; more are forgotten, the oldest first.
 _MOST = 10_000
 
+# After this much longer nobody waits: another worker had the answer, or nothing is left to ask.
+_OVER_SECONDS = 30.0
+
 
 class Wait(NamedTuple):
     host: str
@@ -34,12 +37,12 @@ class Waits:
     def drop(self, host: str) -> None:
         self._waits.pop(host, None)
 
-    def __len__(self) -> int:
-        return len(self._waits)
-
-    def first(self, most: int) -> list[Wait]:
-        """Those that are tried next."""
-        return sorted(self._waits.values(), key=lambda wait: wait.next_try_at)[:most]
+    def at(self, now: float) -> list[Wait]:
+        """Those that are tried next come first."""
+        for wait in list(self._waits.values()):
+            if now > max(wait.next_try_at, wait.until or 0.0) + _OVER_SECONDS:
+                self.drop(wait.host)
+        return sorted(self._waits.values(), key=lambda wait: wait.next_try_at)
 
 
 _of_crawlers: WeakKeyDictionary[Crawler, Waits] = WeakKeyDictionary()
