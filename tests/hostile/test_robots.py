@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 TOKEN = "acmebot"
 PARSER = project.ROBOTSTXT_PARSER
+PROTEGO = "scrapy.robotstxt.ProtegoRobotParser"
 LARGEST = project.POLITENESS_ROBOTS_MAX_BYTES
 
 
@@ -96,16 +97,16 @@ def test_more_rules_cost_a_url_no_more_work(attack: str) -> None:
 
 
 def test_sixty_thousand_wildcard_rules_cost_as_much_as_the_url_is_long() -> None:
-    rules = rules_of([f"Disallow:/*a{number}" for number in range(60_000)])
-    assert not rules.allow("http://a.com/x/a59999")
-    assert rules.allow("http://a.com/x/b59999")
+    rules = rules_of([f"Disallow:/*{number:05x}" for number in range(60_000)])
+    assert not rules.allow(f"http://a.com/x/{59_999:05x}/y")
+    assert rules.allow(f"http://a.com/x/{60_000:05x}/y")
     for url in URLS:
         assert work_of(partial(rules.allow, url)) < 100 * len(url)
 
 
 def test_what_can_not_be_decided_in_time_is_denied(caplog: pytest.LogCaptureFixture) -> None:
     """All patterns have all of their literals in the path, and none of them matches."""
-    names = [f"{number:03}" for number in range(170)]
+    names = [f"x{number:03}y" for number in range(170)]
     lines = [f"Allow: /*{late}*{soon}" for soon in names for late in names if late > soon]
     rules = rules_of(lines)
     assert not rules.allow("http://a.com/" + "".join(names))
@@ -123,13 +124,13 @@ def test_a_verdict_is_not_worked_out_twice() -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        [f"Disallow: /*a{number}" for number in range(50_000)],
-        [f"Allow:*{number:x}" for number in range(80_000)],
-        [f"Disallow: /{number}" for number in range(50_000)],
-        ["Disallow: /" + "*ab" * 300_000],
-        ["Disallow: /" + "*a" * 500_000],
+        [f"Disallow: /*a{number}" for number in range(9_000)],
+        [f"Allow:*{number:x}" for number in range(9_000)],
+        [f"Disallow: /{number}" for number in range(9_000)],
+        ["Disallow: /" + "*ab" * 100_000],
+        ["Disallow: /" + "*a" * 200_000],
         ["Disallow: /" + "é" * 500_000],
-        ["User-agent: x", "Disallow: /"] * 30_000,
+        ["User-agent: x", "Disallow: /"] * 9_000,
     ],
     ids=range(7),
 )
@@ -142,7 +143,8 @@ def test_rules_take_no_more_memory_than_is_counted(lines: list[str]) -> None:
         tracemalloc.stop()
     # Beside them: a crawler.
     assert taken < rules.size + 1_000_000
-    assert rules.size < 50 * LARGEST
+    # A byte of text takes so many at most.
+    assert rules.size < 50 * sum(len(line) + 1 for line in lines)
 
 
 # Control characters of C0 and C1, and what turns the direction of writing.
@@ -150,19 +152,19 @@ ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
 ACTS_ON_A_TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
 
-@pytest.mark.parametrize("parser", [PARSER, "scrapy.robotstxt.ProtegoRobotParser"])
 def test_nothing_in_a_robots_txt_reaches_the_log_as_it_is(
-    site: SiteFactory, tmp_path: Path, parser: str
+    site: SiteFactory, tmp_path: Path
 ) -> None:
     lines = [
         f"{field}: {ESCAPES}" for field in ("Crawl-delay", "Request-rate", "Visit-time", "Sitemap")
     ]
     robots = "\n".join(["User-agent: *", *lines, f"Disallow: /{ESCAPES}"])
     server = site({"robots": robots, "pages": {"/": {}}})
-    options = ("-s", "LOG_LEVEL=DEBUG", "-s", f"ROBOTSTXT_PARSER={parser}")
+    # It logs what it does not understand.
+    options = ("-s", "LOG_LEVEL=DEBUG", "-s", f"ROBOTSTXT_PARSER={PROTEGO}")
     done = scrapy("crawl", "site", "-a", f"seed={server.url()}", *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert ("cannot set crawl delay" in done.stderr) == ("Protego" in parser)
+    assert "cannot set crawl delay" in done.stderr
     assert not ACTS_ON_A_TERMINAL.search(done.stderr)
 
 
@@ -170,7 +172,7 @@ def test_nothing_in_a_robots_txt_reaches_the_log_as_it_is(
 
 AWAY = {"status": 503}
 PAGES = {"/": {"links": ["/a", "/b"]}, "/a": {}, "/b": {}}
-BACKOFF = 0.05
+BACKOFF = 0.02
 
 
 def away(times: int, **answer: Any) -> dict[str, Any]:
@@ -220,7 +222,7 @@ async def test_other_hosts_are_crawled_meanwhile(site: SiteFactory) -> None:
     hosts = {good: {"pages": PAGES}, bad: {"robots": away(4), "pages": PAGES}}
     server.set({"hosts": hosts})
     seeds = " ".join(server.url("/", host=host) for host in hosts)
-    await crawl_site(seeds, {"FRONTIER_RETRY_BACKOFF_SECONDS": 0.2})
+    await crawl_site(seeds, {"FRONTIER_RETRY_BACKOFF_SECONDS": 0.2}, scope="any")
     assert sorted(requests_of(server, bad)) == ["/", "/a", "/b", *5 * ["/robots.txt"]]
     ends = [entry["end"] for entry in server.log() if str(entry["host"]).startswith(good)]
     tries = [e["start"] for e in server.log() if str(e["host"]).startswith(bad)][:5]
@@ -258,7 +260,8 @@ def test_ctrl_c_ends_the_waiting_and_the_next_run_waits_again(
     site: SiteFactory, tmp_path: Path
 ) -> None:
     server = site({"robots": away(3), "pages": PAGES})
-    options = ("-a", f"seed={server.url()}", "-s", f"FRONTIER_RETRY_BACKOFF_SECONDS={BACKOFF}")
+    options = ("-a", f"seed={server.url()}", "-a", "sitemaps=never")
+    options += ("-s", f"FRONTIER_RETRY_BACKOFF_SECONDS={BACKOFF}")
     server.set({"robots": {**AWAY, "headers": {"Retry-After": "500"}}, "pages": PAGES})
     with CrawlProcess(tmp_path, *options, "-s", "POLITENESS_MAX_HOLD_SECONDS=1") as crawl:
         crawl.until_said("its URLs wait, for 300 s at most (POLITENESS_ROBOTS_UNREACHABLE_SECONDS)")
@@ -280,7 +283,8 @@ def test_two_workers_wait_for_one_host_together(
     site: SiteFactory, tmp_path: Path, redis_url: str
 ) -> None:
     server = site({"robots": away(5), "pages": PAGES})
-    with Fleet(tmp_path, redis_url, "-a", f"seed={server.url()}") as fleet:
+    options = ("-a", f"seed={server.url()}", "-a", "sitemaps=never")
+    with Fleet(tmp_path, redis_url, *options) as fleet:
         fleet.start(2)
         assert fleet.finish() == [0, 0]
     assert requests_of(server)[:6] == 6 * ["/robots.txt"]
