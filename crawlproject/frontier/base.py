@@ -273,6 +273,9 @@ class Frontier(Protocol):
         have one.
         """
 
+    def free_links(self) -> None:
+        """Links do not wait any more until all seeds are done: one of these takes too long."""
+
     def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
         """Judge the URLs skipped for ``reason`` again, and say how many came in."""
 

@@ -231,6 +231,9 @@ class RobotsGatekeeper:
             # The last try is at the end of the time, and not half a back-off after another one.
             wait = left
         frontier.hold(host, moment + wait)
+        if failures > self._retries:
+            # Other hosts are not to wait for this one.
+            frontier.free_links()
         body = b"" if has_answered else None
         frontier.keep_robots(origin, Robots(body, since, since, error, failures))
         until = moment + max(left, wait) if has_answered else None

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import sys
 import tracemalloc
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +20,8 @@ from crawlproject.frontier.base import Robots
 from crawlproject.politeness.rules import RulesReader
 from tests.crawling import crawl_site, scrapy
 from tests.fleet import Fleet
-from tests.killing import CrawlProcess
+from tests.killing import CrawlProcess, kill, start_crawl
+from tests.waiting import PATIENCE, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -222,7 +226,8 @@ async def test_other_hosts_are_crawled_meanwhile(site: SiteFactory) -> None:
     hosts = {good: {"pages": PAGES}, bad: {"robots": away(4), "pages": PAGES}}
     server.set({"hosts": hosts})
     seeds = " ".join(server.url("/", host=host) for host in hosts)
-    await crawl_site(seeds, {"FRONTIER_RETRY_BACKOFF_SECONDS": 0.2}, scope="any")
+    # Links wait for all seeds, because these decide about the scope; but not for this one.
+    await crawl_site(seeds, {"FRONTIER_RETRY_BACKOFF_SECONDS": 0.2})
     assert sorted(requests_of(server, bad)) == ["/", "/a", "/b", *5 * ["/robots.txt"]]
     ends = [entry["end"] for entry in server.log() if str(entry["host"]).startswith(good)]
     tries = [e["start"] for e in server.log() if str(e["host"]).startswith(bad)][:5]
@@ -260,8 +265,8 @@ def test_ctrl_c_ends_the_waiting_and_the_next_run_waits_again(
     site: SiteFactory, tmp_path: Path
 ) -> None:
     server = site({"robots": away(3), "pages": PAGES})
-    options = ("-a", f"seed={server.url()}", "-a", "sitemaps=never")
-    options += ("-s", f"FRONTIER_RETRY_BACKOFF_SECONDS={BACKOFF}")
+    options = ["-a", f"seed={server.url()}", "-a", "sitemaps=never"]
+    options += ["-s", f"FRONTIER_RETRY_BACKOFF_SECONDS={BACKOFF}"]
     server.set({"robots": {**AWAY, "headers": {"Retry-After": "500"}}, "pages": PAGES})
     with CrawlProcess(tmp_path, *options, "-s", "POLITENESS_MAX_HOLD_SECONDS=1") as crawl:
         crawl.until_said("its URLs wait, for 300 s at most (POLITENESS_ROBOTS_UNREACHABLE_SECONDS)")
@@ -277,6 +282,36 @@ def test_ctrl_c_ends_the_waiting_and_the_next_run_waits_again(
     assert sorted(entry["path"] for entry in after[3:]) == ["/", "/a", "/b"]
     # It is still left alone for as long as it asked for.
     assert after[0]["start"] - server.log()[before - 1]["end"] >= 1
+
+
+def test_the_progress_line_says_whom_the_crawl_waits_for(
+    site: SiteFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+    server = site({"robots": {**AWAY, "headers": {"Retry-After": "500"}}, "pages": PAGES})
+    master, slave = os.openpty()
+    os.set_blocking(master, False)
+    process = start_crawl(tmp_path, ["-a", f"seed={server.url()}"], slave)
+    shown = b""
+
+    def says_so() -> bool:
+        nonlocal shown
+        with suppress(BlockingIOError):
+            shown += os.read(master, 65_536)
+        words = rb"waiting for 127\.0\.0\.1 \(robots\.txt answered 503\): "
+        return bool(re.search(words + rb"next try in 8 min, until \d\d:\d\d:\d\d", shown))
+
+    try:
+        wait_for(says_so)
+        # It ends at once, and not when the host is to be tried again.
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+    finally:
+        kill(process)
+        os.close(slave)
+        os.close(master)
+    assert requests_of(server) == ["/robots.txt"]
 
 
 def test_two_workers_wait_for_one_host_together(
