@@ -27,7 +27,7 @@ _RULE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 # Bytes that are no UTF-8, as Python carries them along.
-_STRAY_BYTE = re.compile("[\udc80-\udcff]")
+_STRAY_BYTES = re.compile("[\udc80-\udcff]+")
 _PRODUCT = re.compile(r"[a-z_-]+")
 _EVERYBODY = "*"
 
@@ -88,8 +88,12 @@ def _own_group(body: bytes, token: str) -> tuple[str, str, str]:
 def _decoded(body: bytes) -> str:
     text = body.decode("utf-8-sig", "surrogateescape")
     # A path in another encoding is asked for as these bytes, percent-encoded.
-    text = _STRAY_BYTE.sub(lambda byte: f"%{ord(byte[0]) - 0xDC00:02X}", text)
+    text = _STRAY_BYTES.sub(_percent_encoded, text)
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _percent_encoded(found: re.Match[str]) -> str:
+    return f"%{found[0].encode('utf-8', 'surrogateescape').hex('%').upper()}"
 
 
 def _name(value: str, token: str) -> str | None:
