@@ -13,7 +13,8 @@
 
 What a robots.txt said is kept in the frontier, by origin (scheme, host and port), so that a
 restart asks for nothing that is still valid. That an origin can't be reached is the one thing
-that each run finds out for itself: its time begins anew, while back-off continues.
+that each run finds out for itself: its time and its back-off begin anew, after what is left
+of the last hold.
 
 Meta keys read: ``dont_obey_robotstxt``, of a request of a spider's own.
 """
@@ -215,11 +216,11 @@ class RobotsGatekeeper:
         before = frontier.robots_of(origin)
         if before is not None:
             has_answered = has_answered or before.error is None or before.body is not None
-            if before.is_awaited:
+            is_of_this_run = self._began_at <= before.fetched_at <= moment
+            if before.is_awaited and is_of_this_run:
+                since = before.fetched_at
+            if before.is_awaited and (is_of_this_run or not has_answered):
                 failures += before.failures
-                # Each run waits anew, but not less long between two tries.
-                if self._began_at <= before.fetched_at <= moment:
-                    since = before.fetched_at
         self._book.drop(origin)
         left = since + self._unreachable_seconds - moment
         if (left <= 0) if has_answered else (failures > self._retries):
