@@ -82,10 +82,10 @@ REDIRECT_MAX_TIMES = 20  # redirects in a row
 USER_AGENT = "crawlproject/0.1 (+https://crawlproject.example/bot)"  # who asks, and a contact
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT: str | None = None  # the name in robots.txt; by default USER_AGENT's first
+ROBOTSTXT_PARSER = "crawlproject.politeness.parser.IndexedRobotParser"  # any number of rules
 POLITENESS_ROBOTS_MAX_BYTES = 1024 * 1024  # of a robots.txt; the rest is ignored
 POLITENESS_ROBOTS_MAX_AGE_SECONDS = 86_400.0  # then a robots.txt is asked for again
-POLITENESS_ROBOTS_ATTEMPTS = 3  # to get a robots.txt; then the URLs of its host are skipped
-POLITENESS_ROBOTS_UNREACHABLE_SECONDS = 3600.0  # … those found in this time, too
+POLITENESS_ROBOTS_UNREACHABLE_SECONDS = 300.0  # to wait for a robots.txt; then its URLs are skipped
 POLITENESS_MAX_CRAWL_DELAY_SECONDS = 60.0  # a longer Crawl-delay is cut to this, with a warning
 POLITENESS_MAX_HOLD_SECONDS = 600.0  # a longer Retry-After or back-off is cut to this
 POLITENESS_HOST = "hostname"  # what has a delay of its own: hostname, or domain (registered)
@@ -252,6 +252,7 @@ SPIDER_MIDDLEWARES: dict[str, int | None] = {
     "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
 }
 EXTENSIONS: dict[str, int | None] = {
+    "crawlproject.monitoring.logs.SafeLogs": 0,
     "crawlproject.monitoring.counting.Counting": 0,
     "crawlproject.politeness.throttle.GateThrottle": 100,
     "crawlproject.politeness.overload.Overload": 110,

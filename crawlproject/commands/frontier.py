@@ -254,8 +254,10 @@ def _redirects(count: int) -> str:
 def _robots(robots: dict[str, int]) -> list[str]:
     if not robots["origins"]:
         return []
-    lost = robots["unreachable"]
+    awaited = robots["awaited"]
+    lost = robots["unreachable"] - awaited
     rest = f"; {lost:,} could not be had, so nothing is fetched there" if lost else ""
+    rest += f"; {awaited:,} could not be had yet and will be tried again" if awaited else ""
     return [f"robots.txt was asked of {plural(robots['origins'], 'origin')}{rest}."]
 
 

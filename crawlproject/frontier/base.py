@@ -201,12 +201,19 @@ class Robots(NamedTuple):
     """What an origin's robots.txt said, and how long that holds (epoch seconds)."""
 
     # Its text; None: there are no rules, or it could not be had.
+    # With an error, b"": the host has answered, now or before.
     body: bytes | None
+    # While it is awaited: when it could not be had for the first time.
     fetched_at: float
     expires_at: float
     # Why it could not be had, and how often in a row.
     error: str | None = None
     failures: int = 0
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether it could not be had, and was not given up: the error holds for no time."""
+        return self.error is not None and self.expires_at <= self.fetched_at
 
 
 @dataclass(slots=True)
@@ -265,6 +272,9 @@ class Frontier(Protocol):
         """Those that have no entry, unless they were judged before. A screen: it may name some that
         have one.
         """
+
+    def free_links(self) -> None:
+        """Links do not wait any more until all seeds are done: one of these takes too long."""
 
     def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
         """Judge the URLs skipped for ``reason`` again, and say how many came in."""

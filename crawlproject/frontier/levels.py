@@ -4,7 +4,7 @@ A group of URLs with a budget, such as the pages of a calendar, takes the first 
 and then by URL. Who they are is known when no page is open any more that could link, or
 redirect, to one of them; so they wait until all others at their depth and above are done,
 and the answer does not depend on who answered first. With several seeds, all links wait for
-the seeds, because these decide about the scope.
+the seeds, because these decide about the scope; but not for a seed whose host is out of order.
 """
 
 from __future__ import annotations
@@ -46,6 +46,13 @@ class Levels:
         if self._seeds_first and floor == 0 and entry.way.level > 0:
             return True
         return self._budgets is not None and bool(self._budgets(entry.url))
+
+    def free_links(self) -> list[int]:
+        """Links wait for seeds no longer: the levels at which some have."""
+        if not self._seeds_first:
+            return []
+        self._seeds_first = False
+        return [level for level, count in self._waiting_at.items() if count]
 
     def wait(self, entry: Entry) -> None:
         entry.waits = Wait.LEVEL

@@ -63,6 +63,8 @@ class HostFacts(NamedTuple):
 class RobotsCounts(NamedTuple):
     origins: int
     unreachable: int
+    # Those of them that are tried again, with back-off.
+    awaited: int
 
 
 class FullBudget(NamedTuple):
@@ -231,7 +233,11 @@ def hosts_in_all(database: sqlite3.Connection, now: float) -> tuple[int, int]:
 
 
 def robots(database: sqlite3.Connection) -> RobotsCounts:
-    return RobotsCounts(*database.execute("SELECT count(*), count(error) FROM robots").fetchone())
+    row = database.execute(
+        "SELECT count(*), count(error), "
+        "coalesce(sum(error IS NOT NULL AND expires_at <= fetched_at), 0) FROM robots"
+    ).fetchone()
+    return RobotsCounts(*row)
 
 
 def full_budgets(database: sqlite3.Connection, limit: int) -> list[FullBudget]:

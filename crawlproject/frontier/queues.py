@@ -89,6 +89,17 @@ class Queues(LinkGraph):
                     self._queue(entry)
                 self._store.flush_if_large()
 
+    def _free_links(self) -> None:
+        """Let those in that wait for the seeds, and for nothing else."""
+        for level in self._levels.free_links():
+            for number in self._store.at_level(level):
+                entry = self._store.by_id(number)
+                if not self._levels.has_to_wait(entry, level):
+                    self._levels.leave(entry)
+                    self._queue(entry)
+                    self._store.flush_if_large()
+        self._fill_budget()
+
     def _stop_waiting(self, entry: Entry) -> None:
         if entry.waits is Wait.LEVEL:
             self._levels.leave(entry)

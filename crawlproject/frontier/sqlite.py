@@ -153,6 +153,10 @@ class SqliteFrontier(Turns, Settled):
         self._fill_budget()
         return self._census.queued - queued
 
+    @guarded(None)
+    def free_links(self) -> None:
+        self._free_links()
+
     @guarded(0)
     def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
         return self._reconsider(reason, judge)

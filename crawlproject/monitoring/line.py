@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crawlproject.politeness.waits import Wait
 
 WINDOW_SECONDS = 5.0
 
@@ -20,6 +25,8 @@ class State:
     workers: int = 0
     # What the crawl does instead of crawling: 'stopping', 'writing files'.
     phase: str | None = None
+    # Whom it waits for, why and until when.
+    waiting: str | None = None
 
 
 def render(state: State, width: int = 80, *, ascii_only: bool = False) -> str:
@@ -35,6 +42,10 @@ def render(state: State, width: int = 80, *, ascii_only: bool = False) -> str:
     ]
     if state.workers:
         parts.append(_plural(state.workers, "worker"))
+    if state.waiting is not None:
+        # Behind the rest while pages come.
+        place = len(parts) if state.pages_per_second else 0
+        parts.insert(place, state.waiting)
     if state.phase is not None:
         # In front, where a narrow terminal shows it too.
         parts.insert(0, state.phase + ellipsis)
@@ -44,6 +55,16 @@ def render(state: State, width: int = 80, *, ascii_only: bool = False) -> str:
     if len(line) <= room:
         return line
     return (line[: max(room - len(ellipsis), 0)].rstrip() + ellipsis)[:room]
+
+
+def waiting_words(wait: Wait, others: int, now: float) -> str:
+    """Whom a crawl waits for, why, and until when, by the clock on the wall."""
+    left = wait.next_try_at - now
+    words = f"waiting for {wait.host} ({wait.reason}): "
+    words += f"next try in {_span(left)}" if left > 0 else "trying now"
+    if wait.until is not None:
+        words += f", until {datetime.fromtimestamp(wait.until, UTC).astimezone():%H:%M:%S}"
+    return f"{words}, and {others:,} more" if others else words
 
 
 class Speed:
@@ -69,6 +90,10 @@ def _plural(count: int, noun: str) -> str:
 
 def _rate(per_second: float) -> str:
     return f"{per_second:.1f}" if per_second < 9.95 else f"{per_second:,.0f}"
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def _clock(seconds: float) -> str:

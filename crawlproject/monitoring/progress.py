@@ -26,11 +26,13 @@ from scrapy.utils.log import get_scrapy_root_handler
 
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import Counts
+from crawlproject.frontier.clock import now as epoch_now
 from crawlproject.monitoring.counting import tally_of
-from crawlproject.monitoring.line import Speed, State, render
+from crawlproject.monitoring.line import Speed, State, render, waiting_words
 from crawlproject.monitoring.phase import phase_of
 from crawlproject.monitoring.snapshot import Phase
 from crawlproject.monitoring.streams import is_terminal, visible, writes_to_stdout
+from crawlproject.politeness.waits import waits_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,6 +159,7 @@ class Progress:
             depth=tally.deepest,
             elapsed_seconds=elapsed,
             phase=self._phase(elapsed),
+            waiting=self._waiting(),
         )
 
     def _clear(self) -> None:
@@ -166,6 +169,11 @@ class Progress:
                 self._live.stop()
             self._live = None
         self._restore_log()
+
+    def _waiting(self) -> str | None:
+        moment = epoch_now()
+        waits = waits_of(self._crawler).at(moment)
+        return visible(waiting_words(waits[0], len(waits) - 1, moment)) if waits else None
 
     def _counts(self) -> Counts:
         try:

@@ -36,6 +36,7 @@ VERSION = 1
 MAX_BYTES = 512 * 1024
 MAX_POINTS = 240
 MAX_LATEST_PAGES, MAX_LATEST_ERRORS = 10, 20
+MAX_WAITS = 10
 # Characters of what sites and teams have written.
 URL_CHARS, TITLE_CHARS, ERROR_CHARS, WORD_CHARS = 500, 200, 200, 100
 # Words that are counted one by one: reasons, errors. A status has three digits.
@@ -83,6 +84,16 @@ class Hosts:
     longest_delay: float = 0.0
     # Requests to the host that gets most of them.
     busiest_per_second: float = 0.0
+
+
+@dataclass(slots=True, frozen=True)
+class HostWait:
+    """A host that is held: what it answered, when it is tried again, and when it is given up."""
+
+    host: str
+    reason: str = ""
+    next_try_at: float = 0.0
+    until: float | None = None
 
 
 @dataclass(slots=True, frozen=True)
@@ -143,6 +154,8 @@ class Snapshot:
     links: int = 0
     links_known: int = 0
     hosts: Hosts = field(default_factory=Hosts)
+    # Hosts that the crawl waits for; those that are tried next.
+    waits: list[HostWait] = field(default_factory=list)
     # Of the process.
     memory_bytes: int = 0
     cpu_seconds: float = 0.0
@@ -168,6 +181,7 @@ class Snapshot:
             **members,
             "fetch_seconds": asdict(self.fetch_seconds),
             "hosts": asdict(self.hosts),
+            "waits": [asdict(wait) for wait in self.waits],
             "latest_pages": [asdict(page) for page in self.latest_pages],
             "latest_errors": [asdict(error) for error in self.latest_errors],
         }
@@ -249,6 +263,12 @@ _HOSTS = {
     item.name: number if "delay" in item.name or "second" in item.name else count
     for item in fields(Hosts)
 }
+_HOST_WAIT = {
+    "host": text(URL_CHARS),
+    "reason": text(ERROR_CHARS),
+    "next_try_at": number,
+    "until": maybe(number),
+}
 _LATEST_PAGE = {
     "url": text(URL_CHARS),
     "status_code": maybe(count),
@@ -281,6 +301,7 @@ _MEMBERS: dict[str, Callable[[Any], Any]] = {
     "responses": counts(MAX_STATUSES, WORD_CHARS),
     "fetch_seconds": _fetch_seconds,
     "hosts": object_of(Hosts, _HOSTS),
+    "waits": list_of(object_of(HostWait, _HOST_WAIT), MAX_WAITS),
     "history": list_of(_point, MAX_POINTS),
     "latest_pages": list_of(object_of(LatestPage, _LATEST_PAGE), MAX_LATEST_PAGES),
     "latest_errors": list_of(object_of(LatestError, _LATEST_ERROR), MAX_LATEST_ERRORS),

@@ -24,6 +24,8 @@ _MARK = "\ufffd"
 _JOINERS = "\u200c\u200d"
 # Controls; embeddings, overrides and isolates of a direction; surrogates.
 _NOT_IN_HTML = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# What is between two line ends or tabs.
+_LINE_PART = re.compile(r"[^\n\t]+")
 
 
 def is_terminal(stream: IO[str] | None) -> bool:
@@ -120,6 +122,11 @@ def visible(text: str, *, ascii_only: bool = False, keep: str = "") -> str:
         return text
     mark = "?" if ascii_only else _MARK
     return "".join(char if char in keep or _may_be_shown(char) else mark for char in text)
+
+
+def loggable(text: str) -> str:
+    """The same for a log, whose lines and columns stay."""
+    return text if text.isprintable() else _LINE_PART.sub(lambda part: visible(part[0]), text)
 
 
 def harmless(text: str) -> str:

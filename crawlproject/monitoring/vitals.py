@@ -32,11 +32,16 @@ from crawlproject.monitoring.phase import phase_of
 from crawlproject.monitoring.snapshot import (
     ERROR_CHARS,
     MAX_STATUSES,
+    MAX_WAITS,
+    URL_CHARS,
+    HostWait,
     Phase,
     Snapshot,
     bounded,
+    cut,
     cut_or_none,
 )
+from crawlproject.politeness.waits import waits_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -153,6 +158,15 @@ class Vitals:
             links=stats.get("links/found", 0),
             links_known=stats.get("links/known", 0),
             hosts=self._hosts.hosts(at),
+            waits=[
+                HostWait(
+                    cut(wait.host, URL_CHARS),
+                    cut(wait.reason, ERROR_CHARS),
+                    wait.next_try_at,
+                    wait.until,
+                )
+                for wait in waits_of(self._crawler).at(at)[:MAX_WAITS]
+            ],
             memory_bytes=memory_bytes(),
             # User and system.
             cpu_seconds=time.process_time(),

@@ -23,6 +23,7 @@ from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_STARTED
 from crawlproject.politeness.asking import TURN
 from crawlproject.politeness.patience import Patience
+from crawlproject.politeness.waits import Wait, waits_of
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -43,6 +44,7 @@ class Overload:
         self._crawler = crawler
         self._patience = patience
         self._held_at: dict[str, float] = {}
+        self._waits = waits_of(crawler)
         self._has_warned = False
         crawler.signals.connect(self._response_downloaded, signals.response_downloaded)
 
@@ -67,6 +69,7 @@ class Overload:
             self._hold(host, response, is_new=is_new)
         elif is_new and response.status < 500:
             self._frontier.overloaded(host, again=False)
+            self._waits.drop(host)
 
     def _hold(self, host: str, response: Response, *, is_new: bool) -> None:
         frontier, moment = self._frontier, now()
@@ -77,6 +80,7 @@ class Overload:
         failures = frontier.overloaded(host, again=True)
         seconds = self._patience.seconds(host, failures, response, moment)
         frontier.hold(host, moment + seconds)
+        self._waits.put(Wait(host, f"answered {response.status}", moment + seconds, None))
         self._held_at.pop(host, None)
         self._held_at[host] = moment
         if len(self._held_at) > _MOST_HELD:

@@ -5,11 +5,16 @@
 | 2xx | its rules apply, and its Crawl-delay is obeyed |
 | 4xx but 429 | no rules |
 | anything else | the host is held, and asked again with back-off; its URLs stay queued |
-| … POLITENESS_ROBOTS_ATTEMPTS times in a row | its URLs are skipped: ``robots unreachable`` |
 
-The word of an origin (scheme, host and port) is kept in the frontier, so that a restart asks
-for nothing that is still valid, and is applied whenever a URL is about to be fetched. That
-an origin can't be reached is the one thing that the next run finds out for itself.
+| how long it is asked again | then its URLs are skipped: ``robots unreachable`` |
+|---|---|
+| a host that answers, or has answered in this crawl | POLITENESS_ROBOTS_UNREACHABLE_SECONDS |
+| one that never has: no such name, connection refused, time-out … | RETRY_TIMES times, as a page |
+
+What a robots.txt said is kept in the frontier, by origin (scheme, host and port), so that a
+restart asks for nothing that is still valid. That an origin can't be reached is the one thing
+that each run finds out for itself: its time and its back-off begin anew, after what is left
+of the last hold.
 
 Meta keys read: ``dont_obey_robotstxt``, of a request of a spider's own.
 """
@@ -31,6 +36,7 @@ from crawlproject.frontier.requests import meta_of
 from crawlproject.politeness.asking import Answer, RobotsAsker
 from crawlproject.politeness.patience import Patience
 from crawlproject.politeness.rules import UNREADABLE, RulesBook, RulesReader
+from crawlproject.politeness.waits import Wait, waits_of
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, origin_of
 from crawlproject.urls.directives import product_token
 
@@ -46,6 +52,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _EXEMPT = "dont_obey_robotstxt"
+# URLs of an origin that was given up are skipped, those that are found later in this run, too.
+_GIVEN_UP_SECONDS = 3600.0
 
 
 class RobotsGatekeeper:
@@ -61,9 +69,9 @@ class RobotsGatekeeper:
         patience: Patience,
         *,
         obey: bool,
-        attempts: int,
+        retries: int,
         max_age: float,
-        unreachable_age: float,
+        unreachable_seconds: float,
         max_crawl_delay: float,
     ) -> None:
         self._crawler = crawler
@@ -71,13 +79,15 @@ class RobotsGatekeeper:
         self._reader = reader
         self._patience = patience
         self._obey = obey
-        self._attempts = attempts
+        self._retries = retries
         self._max_age = max_age
-        self._unreachable_age = unreachable_age
+        self._unreachable_seconds = unreachable_seconds
         self._max_crawl_delay = max_crawl_delay
         self._book = RulesBook()
         self._questions: dict[str, asyncio.Future[float | None]] = {}
         self._began_at = now()
+        self._waits = waits_of(crawler)
+        self._has_warned = False
         crawler.signals.connect(self._close, signals.spider_closed)
 
     @classmethod
@@ -98,9 +108,9 @@ class RobotsGatekeeper:
             RulesReader(crawler, token),
             patience,
             obey=settings.getbool("ROBOTSTXT_OBEY"),
-            attempts=settings.getint("POLITENESS_ROBOTS_ATTEMPTS"),
+            retries=settings.getint("RETRY_TIMES") if settings.getbool("RETRY_ENABLED") else 0,
             max_age=settings.getfloat("POLITENESS_ROBOTS_MAX_AGE_SECONDS"),
-            unreachable_age=settings.getfloat("POLITENESS_ROBOTS_UNREACHABLE_SECONDS"),
+            unreachable_seconds=settings.getfloat("POLITENESS_ROBOTS_UNREACHABLE_SECONDS"),
             max_crawl_delay=settings.getfloat("POLITENESS_MAX_CRAWL_DELAY_SECONDS"),
         )
 
@@ -115,7 +125,7 @@ class RobotsGatekeeper:
         if rules is None:
             return self._question(origin, lease.host)
         if rules.error is not None:
-            lease.skip = f"{ROBOTS_UNREACHABLE}: {rules.error.removeprefix('robots: ')}"
+            lease.skip = f"{ROBOTS_UNREACHABLE}: {_words(rules.error)}"
             return rules.error
         if rules.allow(url):
             return None
@@ -145,11 +155,11 @@ class RobotsGatekeeper:
             return False
         if robots.error is None:
             return True
-        return robots.failures >= self._attempts and robots.fetched_at >= self._began_at
+        return robots.fetched_at >= self._began_at
 
     def _expiry(self, robots: Robots) -> float:
         """The settings may have changed since it was kept."""
-        age = self._max_age if robots.error is None else self._unreachable_age
+        age = self._max_age if robots.error is None else _GIVEN_UP_SECONDS
         return min(robots.expires_at, robots.fetched_at + age)
 
     def _question(self, origin: str, host: str) -> Awaitable[float | None]:
@@ -186,7 +196,7 @@ class RobotsGatekeeper:
         robots = Robots(answer.body, moment, moment + self._max_age)
         frontier_of(self._crawler).keep_robots(origin, robots)
         rules = self._keep(origin, host, robots)
-        delay = rules.crawl_delay()
+        delay = rules.crawl_delay
         if delay is not None and delay > self._max_crawl_delay:
             logger.warning(
                 "%s asks for a Crawl-delay of %g s; %g s is used "
@@ -198,38 +208,73 @@ class RobotsGatekeeper:
         return answer.ended_at
 
     def _failed(self, origin: str, host: str, answer: Answer, error: str) -> None:
-        """Leave the host alone for a while, or give it up."""
+        """Hold the host for a while, or give it up."""
         frontier = frontier_of(self._crawler)
         moment = now()
+        failures, since = 1, moment
+        has_answered = answer.response is not None
         before = frontier.robots_of(origin)
-        failures = 1
-        # Those of a run that gave up are over and done with.
-        if before is not None and before.failures < self._attempts:
-            failures += before.failures
+        if before is not None:
+            has_answered = has_answered or before.error is None or before.body is not None
+            is_of_this_run = self._began_at <= before.fetched_at <= moment
+            if before.is_awaited and is_of_this_run:
+                since = before.fetched_at
+            if before.is_awaited and (is_of_this_run or not has_answered):
+                failures += before.failures
         self._book.drop(origin)
-        if failures < self._attempts:
-            asked = self._patience.asked(answer.response, moment)
-            seconds = asked or self._patience.backoff(failures)
-            frontier.hold(host, moment + seconds)
-            frontier.keep_robots(origin, Robots(None, moment, moment, error, failures))
-            logger.info("No robots.txt of %s (%s): once more in %.1f s", origin, error, seconds)
+        left = since + self._unreachable_seconds - moment
+        if (left <= 0) if has_answered else (failures > self._retries):
+            self._give_up(origin, host, Robots(None, moment, moment, error, failures))
             return
-        robots = Robots(None, moment, moment + self._unreachable_age, error, failures)
-        frontier.keep_robots(origin, robots)
+        asked = self._patience.asked(answer.response, moment)
+        wait = asked or self._patience.backoff(failures)
+        if has_answered and not asked and left <= 1.5 * wait:
+            # The last try is at the end of the time, and not half a back-off after another one.
+            wait = left
+        frontier.hold(host, moment + wait)
+        if failures > self._retries:
+            # Other hosts are not to wait for this one.
+            frontier.free_links()
+        body = b"" if has_answered else None
+        frontier.keep_robots(origin, Robots(body, since, since, error, failures))
+        until = moment + max(left, wait) if has_answered else None
+        self._waits.put(Wait(host, _words(error), moment + wait, until))
+        self._say_that_it_waits(origin, _words(error), wait, until and until - moment)
+
+    def _say_that_it_waits(self, origin: str, words: str, wait: float, left: float | None) -> None:
+        level = logging.INFO
+        most = ""
+        if left is not None:
+            most = f", for {left:.0f} s at most (POLITENESS_ROBOTS_UNREACHABLE_SECONDS)"
+            if not self._has_warned:
+                # One line for a log without the progress line.
+                level, self._has_warned = logging.WARNING, True
+        text = "No robots.txt of %s (%s): its URLs wait%s; next try in %.1f s"
+        logger.log(level, text, origin, words, most, wait)
+
+    def _give_up(self, origin: str, host: str, robots: Robots) -> None:
+        robots = robots._replace(expires_at=robots.fetched_at + _GIVEN_UP_SECONDS)
+        frontier_of(self._crawler).keep_robots(origin, robots)
         self._keep(origin, host, robots)
         self._crawler.stats.inc_value("robotstxt/unreachable")
-        logger.info("No robots.txt of %s (%s): nothing of it is fetched", origin, error)
+        logger.info("No robots.txt of %s (%s): nothing of it is fetched", origin, robots.error)
 
     def _keep(self, origin: str, host: str, robots: Robots) -> Rules:
         rules = self._reader.read(origin, robots, self._expiry(robots))
         self._book.put(origin, rules)
+        self._waits.drop(host)
         # It may say more than what concerns the gate.
         listen = getattr(self._crawler.spider, "robots_known", None)
         if listen is not None and robots.error is None:
             listen(origin, robots.body)
-        if delay := rules.crawl_delay():
+        if delay := rules.crawl_delay:
             frontier_of(self._crawler).insist(host, min(delay, self._max_crawl_delay))
         return rules
+
+
+def _words(error: str) -> str:
+    """Why there is no robots.txt, without saying twice that it is about that."""
+    return error.removeprefix("robots: ")
 
 
 def _is_exempt(request: str | Request) -> bool:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import logging
 import math
 from collections import OrderedDict
+from itertools import count
 from typing import TYPE_CHECKING
 
-from scrapy.robotstxt import ProtegoRobotParser
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawlproject.politeness.excerpt import excerpt
+from crawlproject.politeness.parser import IndexedRobotParser
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy.crawler import Crawler
     from scrapy.robotstxt import RobotParser
 
@@ -23,15 +22,44 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 UNREADABLE = "robots: robots.txt can't be read"
-# What is kept in memory: origins, and bytes of text (rules take up to twenty times as much).
+# What is kept in memory: origins, and bytes of their rules.
 _MOST_ORIGINS = 4096
-_MOST_BYTES = 8 * 1024 * 1024
+_MOST_BYTES = 64 * 1024 * 1024
+# What a parser that does not say its size takes, for each byte of text.
+_BYTES_PER_BYTE = 20
+# Verdicts of all origins: retries, and what scripts of rendered pages ask for.
+_MOST_VERDICTS = 1024
+
+
+class Verdicts:
+    """What was decided last, about URLs of any origin."""
+
+    def __init__(self, most: int = _MOST_VERDICTS) -> None:
+        self._most = most
+        self._verdicts: OrderedDict[tuple[int, str], bool] = OrderedDict()
+        self._rules = count()
+
+    def __len__(self) -> int:
+        return len(self._verdicts)
+
+    def new_rules(self) -> int:
+        """A number for rules that nothing was decided by. The verdicts of others stay theirs."""
+        return next(self._rules)
+
+    def get(self, rules: int, url: str) -> bool | None:
+        verdict = self._verdicts.get((rules, url))
+        if verdict is not None:
+            self._verdicts.move_to_end((rules, url))
+        return verdict
+
+    def put(self, rules: int, url: str, verdict: bool) -> None:
+        self._verdicts[rules, url] = verdict
+        if len(self._verdicts) > self._most:
+            self._verdicts.popitem(last=False)
 
 
 class Rules:
     """What an origin allows until ``expires_at``; with an ``error`` it allows nothing."""
-
-    __slots__ = ("_allowed", "_parser", "_token", "error", "expires_at", "is_used", "size")
 
     def __init__(
         self,
@@ -40,31 +68,37 @@ class Rules:
         expires_at: float,
         size: int = 0,
         error: str | None = None,
+        verdicts: Verdicts | None = None,
     ) -> None:
         self._parser = parser
-        self._allowed: Callable[[str, str], bool] | None = None
-        if type(parser) is ProtegoRobotParser:
-            # Scrapy's own way there is a look whether it was given text.
-            self._allowed = parser.rp.can_fetch
-        elif parser is not None:
-            self._allowed = parser.allowed
         self._token = token
+        self._verdicts = verdicts or Verdicts()
+        self._number = self._verdicts.new_rules()
         self.expires_at = expires_at
+        # Seconds between requests that it asks for.
+        self.crawl_delay = self._crawl_delay()
         self.size = size
         self.error = error
         self.is_used = False
 
     def allow(self, url: str) -> bool:
-        if self._allowed is None:
+        if self._parser is None:
             return self.error is None
+        verdict = self._verdicts.get(self._number, url)
+        if verdict is None:
+            verdict = self._judge(self._parser, url)
+            self._verdicts.put(self._number, url, verdict)
+        return verdict
+
+    def _judge(self, parser: RobotParser, url: str) -> bool:
         try:
-            return self._allowed(url, self._token)
+            return parser.allowed(url, self._token)
         except Exception as exception:
             # Whatever a site writes there must not open its doors, nor stop the crawl.
             logger.warning("robots.txt can't be applied to %s: %s", url, exception)
             return False
 
-    def crawl_delay(self) -> float | None:
+    def _crawl_delay(self) -> float | None:
         """Seconds, if it says a number above 0."""
         if self._parser is None:
             return None
@@ -80,6 +114,7 @@ class RulesReader:
     def __init__(self, crawler: Crawler, token: str) -> None:
         self._crawler = crawler
         self._token = token
+        self._verdicts = Verdicts()
         self._parser: type[RobotParser] = load_object(crawler.settings["ROBOTSTXT_PARSER"])
 
     def read(self, origin: str, robots: Robots, expires_at: float) -> Rules:
@@ -88,10 +123,15 @@ class RulesReader:
         try:
             body = excerpt(robots.body, self._token).encode()
             parser = build_from_crawler(self._parser, self._crawler, body)
+            size = _BYTES_PER_BYTE * len(body)
+            if isinstance(parser, IndexedRobotParser):
+                # Here, where what it costs is bounded.
+                parser.prepare(self._token)
+                size = parser.size
         except Exception as exception:
             logger.warning("robots.txt of %s can't be read: %s", origin, exception)
             return Rules(None, self._token, expires_at, error=UNREADABLE)
-        return Rules(parser, self._token, expires_at, len(body))
+        return Rules(parser, self._token, expires_at, size, verdicts=self._verdicts)
 
 
 class RulesBook:

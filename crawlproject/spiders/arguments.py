@@ -132,7 +132,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         ),
         (
             values.whole_number(1),
-            "POLITENESS_ROBOTS_ATTEMPTS FRONTIER_COMMIT_PAGES CONCURRENT_ITEMS "
+            "FRONTIER_COMMIT_PAGES CONCURRENT_ITEMS "
             "REACTOR_THREADPOOL_MAXSIZE DUPLICATES_MIN_WORDS RENDER_CONCURRENCY "
             "RECRAWL_GONE_VISITS SITEMAPS_MAX_URLS SITEMAPS_MAX_BYTES SITEMAPS_MAX_FILES",
         ),
@@ -163,6 +163,13 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.file_or_none, "MONITORING_SNAPSHOT_FILE"),
     )
     for name in names.split()
+}
+
+# Settings that there are no more, and what to say in their place.
+_REMOVED = {
+    "POLITENESS_ROBOTS_ATTEMPTS": "there is no such setting any more: "
+    "POLITENESS_ROBOTS_UNREACHABLE_SECONDS says how long to wait for a robots.txt, and RETRY_TIMES "
+    "how often to try a host that never answers",
 }
 
 # Why a seed is refused.
@@ -215,6 +222,9 @@ def _set(settings: BaseSettings, name: str, value: Any) -> None:
 
 
 def _check(settings: BaseSettings) -> None:
+    for name, words in _REMOVED.items():
+        if settings.get(name) is not None:
+            raise BadArgument(name, words)
     for name, argument in {**ARGUMENTS, **_OTHER_SETTINGS}.items():
         value = settings.get(argument.setting)
         # Both say the delay; as a setting it is in seconds.

@@ -75,7 +75,7 @@ def test_everything_is_counted(capfd: CapFd, tmp_path: Path) -> None:
         "skipped": {NOFOLLOW: 1, "prefix budget": 1},
         "hosts": {"total": 2, "not_ready": 1},
         "visits": {"due": 0, "next_at": None, "last_round": None},
-        "robots": {"origins": 2, "unreachable": 1},
+        "robots": {"origins": 2, "unreachable": 1, "awaited": 0},
         "full_budgets": [
             {
                 "rule": "SCOPE_MAX_PAGES_PER_PREFIX=1 for site.example/cal",

@@ -167,6 +167,23 @@ def test_with_seeds_first_links_wait_for_all_seeds(engine: Engine) -> None:
     assert drain(frontier) == ["a/link"]
 
 
+def test_links_can_be_freed_from_waiting_for_seeds(engine: Engine) -> None:
+    frontier = engine(seeds_first=True, limits={"a": HostLimits(0, 9)})
+    frontier.admit([Candidate("a/1"), Candidate("a/2")])
+    first, second = take(frontier), take(frontier)
+    fetched(frontier, first, "a/link")
+    assert frontier.take(0) is None
+    frontier.free_links()
+    frontier.commit()
+    link = take(frontier)
+    assert link.url == "a/link"
+    fetched(frontier, link, "a/deep")
+    assert take(frontier).url == "a/deep"
+    frontier.free_links()
+    fetched(frontier, second, "a/late")
+    assert take(frontier).url == "a/late"
+
+
 def test_a_turn_at_a_host_can_be_taken_for_something_else(engine: Engine) -> None:
     frontier = engine(limits={"a": HostLimits(2.0, 1)})
     frontier.admit([Candidate("a/1")])

@@ -85,7 +85,8 @@ def test_robots_that_could_not_be_had_are_counted(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path)
     crawl.frontier.keep_robots("https://a.example", Robots(b"", 1, 2))
     crawl.frontier.keep_robots("https://b.example", Robots(None, 1, 2, "timeout", 1))
-    assert overview.robots(database(crawl)) == RobotsCounts(2, 1)
+    crawl.frontier.keep_robots("https://c.example", Robots(b"", 1, 1, "timeout", 1))
+    assert overview.robots(database(crawl)) == RobotsCounts(3, 2, 1)
     crawl.close()
 
 

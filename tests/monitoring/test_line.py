@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.monitoring.line import Speed, State, render
+from crawlproject.monitoring.line import Speed, State, render, waiting_words
+from crawlproject.politeness.waits import Wait
 
 
 @pytest.mark.parametrize(
@@ -34,6 +37,30 @@ from crawlproject.monitoring.line import Speed, State, render
 )
 def test_the_line_says_how_far_the_crawl_is(state: State, line: str) -> None:
     assert render(state, 100) == line
+
+
+def test_whom_a_crawl_waits_for_is_said_first_unless_pages_come() -> None:
+    assert render(State(waiting="waiting for a.com"), 100).startswith("waiting for a.com · 0 pages")
+    flowing = State(waiting="waiting for a.com", pages_per_second=2)
+    assert render(flowing, 100).endswith("depth 0 · 0:00 · waiting for a.com")
+
+
+@pytest.mark.parametrize(
+    ("next_try_at", "until", "others", "words"),
+    [
+        (12.4, None, 0, "next try in 12 s"),
+        (12.4, 3600, 0, "next try in 12 s, until {:%H:%M:%S}"),
+        (300, 3600, 1200, "next try in 5 min, until {:%H:%M:%S}, and 1,200 more"),
+        (-1, None, 1, "trying now, and 1 more"),
+    ],
+)
+def test_waiting_has_a_host_a_reason_and_a_time(
+    next_try_at: float, until: float | None, others: int, words: str
+) -> None:
+    wait = Wait("a.com", "robots.txt answered 503", next_try_at, until)
+    end = datetime.fromtimestamp(until or 0, UTC).astimezone()
+    expected = f"waiting for a.com (robots.txt answered 503): {words.format(end)}"
+    assert waiting_words(wait, others, 0) == expected
 
 
 @pytest.mark.parametrize(
@@ -69,6 +96,7 @@ def test_a_terminal_without_utf_8_gets_ascii() -> None:
         pages_per_second=st.floats(0, 1e9),
         elapsed_seconds=st.floats(0, 1e9),
         phase=st.sampled_from([None, "stopping", "writing files"]),
+        waiting=st.sampled_from([None, "waiting for a.com (answered 503): trying now"]),
     ),
     st.integers(0, 200),
     st.booleans(),

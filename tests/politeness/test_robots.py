@@ -50,23 +50,27 @@ async def test_rules_apply_as_far_as_there_are_any(
     assert sorted(server.paths()) == fetched
 
 
+NO_PATIENCE = {"POLITENESS_ROBOTS_UNREACHABLE_SECONDS": 0}
+
+
 @pytest.mark.parametrize(
-    ("robots", "error"),
+    ("robots", "error", "attempts"),
     [
-        ({"status": 500}, "robots: robots.txt answered 500"),
-        ({"status": 429}, "robots: robots.txt answered 429"),
-        ({"hang": True}, "timeout"),
-        ({"drop": True}, "connection lost"),
+        ({"status": 500}, "robots: robots.txt answered 500", 1),
+        ({"status": 429}, "robots: robots.txt answered 429", 1),
+        # A host that never answers is tried as often as a page.
+        ({"hang": True}, "timeout", 3),
+        ({"drop": True}, "connection lost", 3),
     ],
     ids=range(4),
 )
 @deferred_f_from_coro_f
 async def test_without_an_answer_nothing_is_fetched(
-    site: SiteFactory, robots: dict[str, Any], error: str
+    site: SiteFactory, robots: dict[str, Any], error: str, attempts: int
 ) -> None:
     server = site({"robots": robots, "pages": {"/": {}}})
-    crawled = await crawl_site(server.url(), {"DOWNLOAD_TIMEOUT": 0.2})
-    assert requests_of(server) == 3 * ["/robots.txt"]
+    crawled = await crawl_site(server.url(), {**NO_PATIENCE, "DOWNLOAD_TIMEOUT": 0.2})
+    assert requests_of(server) == attempts * ["/robots.txt"]
     assert crawled.pages[server.url("/")].error == error
 
 
@@ -215,13 +219,13 @@ async def test_it_says_itself_when_to_ask_again(site: SiteFactory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("robots", "rule"),
-    [({"status": 500}, "robots.txt answered 500"), ({"drop": True}, "connection lost")],
+    ("robots", "rule", "attempts"),
+    [({"status": 500}, "robots.txt answered 500", 1), ({"drop": True}, "connection lost", 3)],
     ids=range(2),
 )
 @deferred_f_from_coro_f
 async def test_urls_whose_robots_txt_was_given_up_are_accounted_for(
-    site: SiteFactory, robots: dict[str, Any], rule: str
+    site: SiteFactory, robots: dict[str, Any], rule: str, attempts: int
 ) -> None:
     server = site({"pages": {}}, all_loopback=True)
     closed = [server.url(path, host="127.0.1.2") for path in ("/a", "/b")]
@@ -229,11 +233,11 @@ async def test_urls_whose_robots_txt_was_given_up_are_accounted_for(
     pages = {"/": {"links": [*closed, "/slow"]}, "/slow": {"links": [late], "delay": 0.3}}
     hosts = {"127.0.1.1": {"pages": pages}, "127.0.1.2": {"robots": robots, "pages": {}}}
     server.set({"hosts": hosts})
-    crawled = await crawl_site(server.url("/", host="127.0.1.1"), scope="any")
+    crawled = await crawl_site(server.url("/", host="127.0.1.1"), NO_PATIENCE, scope="any")
     skips = {skip.url: (skip.reason, skip.rule) for skip in crawled.frontier.skips()}
     assert skips == dict.fromkeys([*closed, late], ("robots unreachable", rule))
     # What is found later asks no more.
-    assert requests_of(server).count("/robots.txt") == 1 + 3
+    assert requests_of(server).count("/robots.txt") == 1 + attempts
     assert sorted(server.paths()) == ["/", "/slow"]
     assert crawled.stats["robotstxt/unreachable"] == 1
 

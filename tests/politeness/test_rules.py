@@ -7,7 +7,7 @@ from scrapy.robotstxt import RobotParser
 from scrapy.utils.test import get_crawler
 
 from crawlproject.frontier.base import Robots
-from crawlproject.politeness.rules import UNREADABLE, Rules, RulesBook, RulesReader
+from crawlproject.politeness.rules import UNREADABLE, Rules, RulesBook, RulesReader, Verdicts
 
 if TYPE_CHECKING:
     from typing import Self
@@ -40,7 +40,7 @@ def test_what_was_kept_is_read(
     body: bytes | None, error: str | None, allowed: bool, delay: float | None
 ) -> None:
     rules = read(body, error)
-    assert (rules.allow(URL), rules.crawl_delay(), rules.error) == (allowed, delay, error)
+    assert (rules.allow(URL), rules.crawl_delay, rules.error) == (allowed, delay, error)
 
 
 class Stumbling(RobotParser):
@@ -64,7 +64,7 @@ class Stumbling(RobotParser):
 def test_a_parser_that_stumbles_opens_no_doors() -> None:
     assert read(b"bad", ROBOTSTXT_PARSER=Stumbling).error == UNREADABLE
     rules = read(b"good", ROBOTSTXT_PARSER=Stumbling)
-    assert (rules.error, rules.allow(URL), rules.crawl_delay()) == (None, False, None)
+    assert (rules.error, rules.allow(URL), rules.crawl_delay) == (None, False, None)
 
 
 def sized(size: int) -> Rules:
@@ -101,3 +101,32 @@ def test_a_hundred_thousand_hosts_need_no_more_room_than_a_few_thousand() -> Non
     for number in range(100_000):
         book.put(str(number), sized(0))
     assert len(book) == 4096
+
+
+class Counting(Stumbling):
+    """Allows what it is asked about for the first time."""
+
+    def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
+        self.asked = getattr(self, "asked", 0) + 1
+        return self.asked == 1
+
+    def crawl_delay(self, user_agent: str | bytes) -> float | None:
+        return None
+
+
+def test_a_verdict_is_kept_with_the_rules_that_it_comes_from() -> None:
+    some = reader(ROBOTSTXT_PARSER=Counting)
+    old, new = (some.read("http://a.com", Robots(b"", 0, 9), 9) for _ in range(2))
+    assert [old.allow(URL), old.allow(URL), old.allow(f"{URL}y")] == [True, True, False]
+    assert [new.allow(f"{URL}y"), new.allow(URL), new.allow(f"{URL}y")] == [True, False, True]
+
+
+def test_verdicts_are_few_and_the_ones_that_were_needed_last() -> None:
+    verdicts = Verdicts(most=2)
+    for url in "ab":
+        verdicts.put(1, url, True)
+    assert verdicts.get(1, "a")
+    verdicts.put(1, "c", False)
+    assert [verdicts.get(1, url) for url in "abc"] == [True, None, False]
+    assert verdicts.get(2, "a") is None
+    assert len(verdicts) == 2

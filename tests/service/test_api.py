@@ -185,7 +185,7 @@ def test_a_seed_that_cannot_be_fetched_fails_the_job_in_one_line(service: Servic
         spider="site",
         seed="http://127.0.0.1:9/",
         jobid="refused",
-        setting="POLITENESS_ROBOTS_ATTEMPTS=1",
+        setting="RETRY_TIMES=0",
     )
     done = service.until_ended("refused")
     assert (done["status"], done["exit_status"]) == ("failed", 1)

@@ -132,9 +132,7 @@ def test_a_seed_whose_name_leads_inside_is_not_asked(site: SiteFactory, tmp_path
     with service:
         inside = {"project": "crawlproject", "spider": "site"}
         inside["seed"] = f"http://rebind.example:{server.port}/"
-        service.form(
-            "/schedule.json", **inside, jobid="inside", setting="POLITENESS_ROBOTS_ATTEMPTS=1"
-        )
+        service.form("/schedule.json", **inside, jobid="inside", setting="RETRY_TIMES=0")
         done = service.until_ended("inside")
         assert (done["status"], done["exit_status"]) == ("failed", 1)
         # Nor does a setting open the inside.

@@ -112,7 +112,8 @@ def test_a_bad_argument_is_named_with_what_would_be_right(
         ("SCOPE_MAX_PAGES", "-1"),
         ("RETRY_TIMES", "x"),
         ("POLITENESS_MAX_HOLD_SECONDS", "-1"),
-        ("POLITENESS_ROBOTS_ATTEMPTS", "0"),
+        # A setting that there was.
+        ("POLITENESS_ROBOTS_ATTEMPTS", "3"),
         ("POLITENESS_ROBOTS_MAX_AGE_SECONDS", "a day"),
         ("POLITENESS_ROBOTS_UNREACHABLE_SECONDS", "inf"),
         ("MONITORING_SNAPSHOT_FILE", " "),

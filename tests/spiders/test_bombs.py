@@ -100,7 +100,7 @@ def test_a_robots_txt_that_is_a_bomb_costs_its_host(
 ) -> None:
     robots = packed(GZIP_BOMB, "gzip")
     server = site({"robots": robots, "pages": {"/": {}}})
-    patience = ("-s", "POLITENESS_ROBOTS_ATTEMPTS=2", "-s", "FRONTIER_RETRY_BACKOFF_SECONDS=0.01")
+    patience = ("-s", "RETRY_TIMES=1", "-s", "FRONTIER_RETRY_BACKOFF_SECONDS=0.01")
     done = crawl_with_peak(tmp_path, "-a", f"seed={server.url()}", *patience)
     assert done.status == 1
     assert "Traceback" not in done.errors

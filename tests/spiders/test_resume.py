@@ -149,7 +149,7 @@ async def test_a_robots_txt_that_was_away_is_asked_again_when_nothing_else_is_le
     away = {"robots": {"status": 503}, "pages": {"/": {}}}
     there = {"pages": {"/": {"links": [f"{bad}page"]}}}
     server.set({"hosts": {"127.0.1.1": there, "127.0.1.2": away}})
-    settings = {"JOBDIR": str(tmp_path), "FRONTIER_RETRY_BACKOFF_SECONDS": 0.01}
+    settings = {"JOBDIR": str(tmp_path), "POLITENESS_ROBOTS_UNREACHABLE_SECONDS": 0}
     first = await crawl_site(f"{good} {bad}", settings, scope="any")
     assert first.skipped() == dict.fromkeys((bad, f"{bad}page"), "robots unreachable")
     asked = len(server.log())

@@ -248,7 +248,7 @@ async def test_robots_txt_is_obeyed_and_what_it_denies_is_recorded(site: SiteFac
 @deferred_f_from_coro_f
 async def test_a_robots_txt_that_can_not_be_had_closes_the_host(site: SiteFactory) -> None:
     server = site({"robots": {"status": 503}, **pages_of({"/": ["/a"], "/a": []})})
-    crawled = await crawl_site(server.url(), {"RETRY_TIMES": 1})
+    crawled = await crawl_site(server.url(), {"POLITENESS_ROBOTS_UNREACHABLE_SECONDS": 0})
     assert server.paths() == []
     assert crawled.pages[server.url("/")].error == "robots: robots.txt answered 503"
 

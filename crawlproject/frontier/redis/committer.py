@@ -255,6 +255,9 @@ class Committer(Settled):
                 self._store.offers.add(entry)
         self._census = census
 
+    def _apply_free_links(self) -> None:
+        self._free_links()
+
     def _apply_reconsider(self, reason: str) -> None:
         self._apply_join(RECONSIDERED, [reason])
         self._reconsider(reason, self._judged)

@@ -63,6 +63,8 @@ class Desk:
         self.robots: dict[str, Robots] = {}
         self._origins: dict[str, set[str]] = {}
         self._new_robots: dict[str, tuple[str, Robots]] = {}
+        # Origins of which the last exchange told something.
+        self._told_robots: frozenset[str] = frozenset()
         self._messages: list[bytes] = []
         # Messages that were told so far.
         self._told = 0
@@ -153,7 +155,7 @@ class Desk:
         self._told += len(told)
         del self._messages[: len(told)]
         self._ended, self._released = [], []
-        self._new_robots = {}
+        self._told_robots, self._new_robots = frozenset(self._new_robots), {}
         return report
 
     def _first_messages(self) -> list[bytes]:
@@ -209,7 +211,10 @@ class Desk:
         host.insisted = max(host.insisted, grant.insisted)
         if not host.in_flight:
             host.throttled, host.failures = grant.throttled, grant.failures
-        self.robots |= grant.robots
+        for origin, robots in grant.robots.items():
+            # A grant may have been made before Redis had what this exchange tells it.
+            if origin not in self._new_robots and origin not in self._told_robots:
+                self.robots[origin] = robots
         self._origins.setdefault(grant.host, set()).update(grant.robots)
         self.gate.allow(grant.host, grant.slots)
         # Also for what is here already.

@@ -9,6 +9,7 @@
 | ``join`` | name, texts that join those in the note |
 | ``repair`` | id, of which what a worker has to know is not ours any more |
 | ``mend`` | nothing: keys were moved aside, of which all that is known is made again |
+| ``free_links`` | |
 | ``reconsider`` | reason |
 | ``rejudge`` | reasons that last |
 | ``retry`` | whether what has failed, and what was denied, is tried again too |
@@ -151,6 +152,7 @@ _CHECKS: dict[str, Callable[[list[Any]], bool]] = {
     "join": lambda body: _are(str, list)(body) and _are_texts(body[1]),
     "repair": _are(int),
     "mend": _are(),
+    "free_links": _are(),
     "reconsider": _are(str),
     "rejudge": lambda body: len(body) == 1 and _are_texts(body[0]),
     "retry": _are(bool, bool),

@@ -53,6 +53,10 @@ class Orders(Turns):
         self._settle()
         return self._reply.counts.queued - queued
 
+    @guarded(None)
+    def free_links(self) -> None:
+        self._tell("free_links")
+
     @guarded(0)
     def reconsider(self, reason: str, judge: Callable[[str], str | None]) -> int:
         self._judge = judge

@@ -68,8 +68,18 @@ function note(job, snapshot) {
   const phase = snapshot?.phase ?? job.phase;
   if (phase === "writing") return "It writes its outputs.";
   if (job.status === "stopping" || phase === "stopping") return "It stops: what is in flight is finished, then the outputs are written.";
-  return snapshot ? "" : "It is starting.";
+  return snapshot ? waiting(snapshot.waits ?? []) : "It is starting.";
 }
+
+function waiting(waits) {
+  if (waits.length === 0) return "";
+  const { host, reason, next_try_at: next, until } = waits[0];
+  const others = waits.length > 1 ? ` ${plural(waits.length - 1, "other host")} wait, too.` : "";
+  const end = until === null ? "" : `, and is given up at ${time(until)}`;
+  return `It waits for ${host} (${reason}), which is tried again at ${time(next)}${end}.${others}`;
+}
+
+const time = (seconds) => new Date(seconds * 1000).toLocaleTimeString();
 
 function showFigures(job, snapshot) {
   const figures = [
