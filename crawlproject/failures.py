@@ -87,8 +87,8 @@ def explain(error: str) -> str:
 class Verdict(IgnoreRequest):
     """The outcome is known without asking the server."""
 
-    def __init__(self, error: str) -> None:
-        super().__init__(error)
+    def __init__(self, error: str, message: str | None = None) -> None:
+        super().__init__(message or error)
         self.error = error
 
 

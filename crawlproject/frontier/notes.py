@@ -14,6 +14,8 @@ SEEDS = "seeds"
 FED = "fed"
 # Hosts that seeds have led to.
 WIDENED = "widened"
+# Names of seeds that had a public address when a run began (``politeness/guard.py``).
+PUBLIC_SEEDS = "public seeds"
 # When the first run began.
 STARTED_AT = "started at"
 # The last time that its pages were visited again (``rounds.py``).

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from crawlproject.scope.domains import registered_domain
-from crawlproject.scope.internal import is_internal
+from crawlproject.scope.internal import is_address, is_internal, is_internal_address
 from crawlproject.scope.traps import Traps
 from crawlproject.urls.canonical import host_of
 
@@ -40,8 +40,12 @@ class Mode(StrEnum):
 class Scope:
     """The hosts of the seeds, the hosts that were allowed, patterns on the URL, rules, and traps.
 
-    A seed is always in scope, and has no budget. Internal addresses are, when a seed is one;
-    without ``internal_seeds`` none is, whoever asks for it.
+    A seed is always in scope, and has no budget.
+
+    Internal addresses are in scope if all seeds are internal. If only some are, the hosts that
+    those reach may lead inside, and no other: a public site can't use the crawl to look around
+    in a private network. Without ``internal_seeds`` nothing internal is in scope. What is
+    internal is decided once: by the seeds' URLs, and for their names by ``open_inside``.
     """
 
     def __init__(
@@ -72,27 +76,54 @@ class Scope:
         self._traps = traps or Traps()
         seed_hosts = {host_of(seed) for seed in self._seeds}
         self.seed_hosts = frozenset(seed_hosts)
+        # Their addresses decide whether they are internal.
+        self.seed_names = frozenset(
+            host for host in seed_hosts if not is_internal(host) and not is_address(host)
+        )
         self._internal_seeds = internal_seeds
-        self.allows_internal = internal_seeds and any(is_internal(host) for host in seed_hosts)
-        # Names that turned out to lead into a private network.
-        self.refused_hosts: set[str] = set()
         self._host_reason = lru_cache(maxsize=65_536)(self._judge_host)
+        self.open_inside(())
+        self.is_decided = not self.seed_names
         for host in seed_hosts:
             self.widen(host)
 
-    def may_follow_inside(self, name: str) -> bool:
-        """Whether a name that leads into a private network may be followed there. A seed's may,
-        and with it the crawl is one of that network.
+    def open_inside(self, names: Iterable[str]) -> None:
+        """Take the names of seeds that have internal addresses only. Called once, before the
+        first request.
         """
-        if self._internal_seeds and name in self.seed_hosts:
-            self.allows_internal = True
-        if not self.allows_internal:
-            self.refused_hosts.add(name)
-        return self.allows_internal
+        hosts = {host for host in self.seed_hosts if is_internal(host)}
+        self._inside_names = self.seed_names.intersection(names)
+        if not self._internal_seeds:
+            hosts, self._inside_names = set(), frozenset()
+        hosts |= self._inside_names
+        self._allows_internal = bool(hosts) and hosts == self.seed_hosts
+        self._inside = frozenset(map(self._reach, hosts))
+        self._host_reason.cache_clear()
+        self.is_decided = True
+
+    def may_lead_inside(self, host: str) -> bool:
+        """Whether requests for a host may go to internal addresses."""
+        if self._allows_internal or not self._inside:
+            return self._allows_internal
+        is_public_seed = host in self.seed_names and host not in self._inside_names
+        return self._reach(host) in self._inside and not is_public_seed
+
+    def refuses_host(self, host: str) -> bool:
+        """Whether a host is an internal address, or has an internal name, and may not be asked."""
+        return is_internal(host) and not self.may_lead_inside(host)
+
+    def refuses_address(self, host: str, address: str) -> bool:
+        """Whether requests for a host may not go to an address. The name of an internal seed
+        may lead nowhere else: one that answers with a public address once the inside is open
+        would bring in a public site.
+        """
+        if is_internal_address(address):
+            return not self.may_lead_inside(host)
+        return host in self._inside_names
 
     def widen(self, host: str) -> bool:
         """Take a host in as if a seed were on it. Whether that changes anything."""
-        reach = registered_domain(host) if self._mode is Mode.DOMAIN else host
+        reach = self._reach(host)
         if self._mode is Mode.ANY or reach in self._hosts:
             return False
         self._hosts.add(reach)
@@ -134,15 +165,16 @@ class Scope:
     def _judge_host(self, host: str) -> str | None:
         if not self.has_host(host):
             return OFFSITE
-        if not self.allows_internal and is_internal(host):
-            return INTERNAL
-        return None
+        return INTERNAL if self.refuses_host(host) else None
+
+    def _reach(self, host: str) -> str:
+        """What is as good as a host: itself, or its domain."""
+        return registered_domain(host) if self._mode is Mode.DOMAIN else host
 
     def has_host(self, host: str) -> bool:
         """Whether the seeds, or what was allowed, reach as far as a host."""
         if self._mode is Mode.ANY:
             return True
-        reach = registered_domain(host) if self._mode is Mode.DOMAIN else host
-        if reach in self._hosts:
+        if self._reach(host) in self._hosts:
             return True
         return any(host == domain or host.endswith("." + domain) for domain in self._domains)

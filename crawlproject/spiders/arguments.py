@@ -257,7 +257,7 @@ def _seeds(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
 
 
 def _keep_outside(seeds: list[str], settings: BaseSettings) -> None:
-    """What a seed's name leads to is found out when it is resolved (``scope/resolver.py``)."""
+    """Where a seed's name leads is judged when a connection is made (``politeness/guard.py``)."""
     if settings.getbool("SCOPE_INTERNAL_SEEDS"):
         return
     for seed in seeds:
