@@ -10,13 +10,14 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.spiders.site import SiteSpider
-from tests.crawling import crawl_site
+from tests import crawling
 from tests.names import Names, names, public
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
+    from tests.crawling import Crawled
     from tests.site.fixture import Site
 
     SiteFactory = Callable[..., Site]
@@ -31,6 +32,12 @@ METADATA = "127.0.0.5"
 # Each request needs a connection, and so a lookup.
 CLOSE = {"headers": {"Connection": "close"}}
 ONCE = {"POLITENESS_ROBOTS_ATTEMPTS": 1, "RETRY_TIMES": 0}
+
+
+async def crawl_site(seed: str, settings: dict[str, Any] | None = None, **options: Any) -> Crawled:
+    # All hosts are on this machine, though not all seem to be.
+    settings = {"AUTOTHROTTLE_ENABLED": False, **(settings or {})}
+    return await crawling.crawl_site(seed, settings, delay="0", **options)
 
 
 @pytest.fixture
