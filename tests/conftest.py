@@ -7,6 +7,7 @@ from collections.abc import Generator
 import pytest
 
 from tests import chance
+from tests.names import names, public
 from tests.redis_server import (
     redis_cluster,
     redis_server,
@@ -18,6 +19,8 @@ from tests.site.fixture import site
 
 __all__ = [
     "chance",
+    "names",
+    "public",
     "redis_cluster",
     "redis_server",
     "redis_url",

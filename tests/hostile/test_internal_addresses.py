@@ -11,19 +11,17 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.spiders.site import SiteSpider
 from tests import crawling
-from tests.names import Names, names, public
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from tests.crawling import Crawled
+    from tests.names import Names
     from tests.site.fixture import Site
 
     SiteFactory = Callable[..., Site]
     Public = Callable[..., None]
-
-__all__ = ["names", "public"]
 
 # It stands for a public address; the others are internal, as they are.
 PUBLIC = "127.0.0.2"
@@ -173,7 +171,8 @@ async def test_a_seed_that_is_not_found_is_not_internal(server: Site, names: Nam
     assert server.log() == []
 
 
-# What a request may say for 127.0.0.5, and for other addresses inside.
+# What a request may say for a loopback address. Others are judged in tests/scope, where nobody
+# connects.
 SPELLINGS = [
     "127.0.0.5",
     "127.5",
@@ -188,16 +187,7 @@ SPELLINGS = [
     "127。0。0。5",
     "[::ffff:127.0.0.5]",
     "[::ffff:7f00:5]",
-    "[::127.0.0.5]",
-    "[::ffff:0:127.0.0.5]",
-    "[64:ff9b::127.0.0.5]",
-    "[2002:7f00:5::]",
     "[::1]",
-    "[fe80::1%25lo]",
-    "[fe80::1]",
-    "0",
-    "0.0.0.0",
-    "[::]",
     "localhost",
     "LOCALHOST",
     "localhost.",
