@@ -4,6 +4,7 @@ stand for a public one. No lookup leaves the process, and no connection leaves t
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,9 @@ class Names(AbstractResolver):
     def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
         self.table = dict(table)
         self.asked: list[str] = []
+        # Names whose server never answers.
+        self.silent: set[str] = set()
+        self.closed = False
         self.on_lookup: Callable[[str], object] = lambda name: None
 
     async def resolve(
@@ -32,6 +36,8 @@ class Names(AbstractResolver):
         self.asked.append(host)
         addresses = self.table.get(host)
         self.on_lookup(host)
+        if host in self.silent:
+            await asyncio.Event().wait()
         if addresses is None:
             raise OSError(socket.EAI_NONAME, f"{host} is not in the table")
         return [
@@ -47,7 +53,7 @@ class Names(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        pass
+        self.closed = True
 
 
 @pytest.fixture

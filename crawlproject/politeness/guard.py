@@ -1,36 +1,28 @@
 """No connection into a private network, unless the crawl is one of that network.
 
-One guard a crawl. At the start it looks up the seeds' names, by the resolver that connections
-use, and tells the scope which of them have internal addresses only. That is decided once: no
-connection is made before, and no later answer changes it. A name that had a public address at
-the start of an earlier run counts as public for good; one that can't be looked up is not
-internal.
-
 Every address is judged when a socket is about to be connected to it, names and literals alike.
+Which seeds are internal is known by then (``internal_seeds.py``), and no later answer changes it.
 An address that is refused is passed over for the next one of its name. A request through a proxy
 goes to the proxy, whose own address is the user's choice: what is judged then is the host that
 the proxy is asked for. Its name is looked up here as well, if names can be looked up here.
 
-Notes kept in the crawl directory: ``public seeds``. Stats: ``scope/refused_connections``.
+Stats: ``scope/refused_connections``.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import socket
-from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import aiohttp
 from aiohttp import ClientConnectorDNSError, ClientConnectorError, InvalidUrlClientError
 
 from crawlproject.failures import Verdict
-from crawlproject.frontier import frontier_of
-from crawlproject.frontier.notes import PUBLIC_SEEDS, texts_in
-from crawlproject.scope.internal import is_internal_address
+from crawlproject.politeness.internal_seeds import InternalSeeds
+from crawlproject.scope.internal import is_address
 from crawlproject.scope.resolver import (
     GuardedResolver,
     RefusedAddressError,
@@ -42,7 +34,7 @@ from crawlproject.scope.scope import INTERNAL
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import Any
 
     from aiohttp import AddrInfoType, ClientRequest, ClientTimeout
@@ -53,17 +45,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Seeds' names that are looked up at the same time.
-_LOOKUPS = 100
-
 
 class Guard:
     def __init__(self, crawler: Crawler, make_names: Callable[[], AbstractResolver]) -> None:
         self._crawler = crawler
         self._make_names = make_names
-        self._decision: asyncio.Future[None] | None = None
-        # Whether names can be looked up here: not everybody behind a proxy can.
-        self._can_look_up = False
         self._has_warned = False
 
     # Made when it is needed: it may want a loop that runs.
@@ -71,95 +57,60 @@ class Guard:
     def names(self) -> AbstractResolver:
         return self._make_names()
 
+    @cached_property
+    def _seeds(self) -> InternalSeeds | None:
+        """None: a spider without a scope may connect to any address."""
+        scope = scope_of(self._crawler)
+        return None if scope is None else InternalSeeds(self._crawler, scope, self.names)
+
     async def close(self) -> None:
-        if self._decision is not None:
-            self._decision.cancel()
-        if "names" in vars(self):
-            await self.names.close()
-            del self.names
+        if seeds := vars(self).pop("_seeds", None):
+            seeds.close()
+        if names := vars(self).pop("names", None):
+            await names.close()
 
     async def decide(self) -> None:
-        """Find out which seeds are internal, the first time that it is called."""
-        if self._decision is None:
-            self._decision = asyncio.ensure_future(self._decide())
-        if not self._decision.done():
-            await asyncio.shield(self._decision)
+        """Find out whether this is the crawl of a private network, once."""
+        if self._seeds is not None:
+            await self._seeds.decide()
 
-    async def _decide(self) -> None:
-        scope = scope_of(self._crawler)
-        if scope is None or not scope.seed_names:
+    async def allow(self, request: ClientRequest) -> None:
+        """Whether a connection may be tried for a request. Raises RefusedAddressError, or as a
+        lookup does.
+        """
+        scope, seeds = scope_of(self._crawler), self._seeds
+        if scope is None or seeds is None:
             return
-        found = await self._look_up(scope.seed_names)
-        self._can_look_up = bool(found)
-        inside = {
-            name for name, addresses in found.items() if all(map(is_internal_address, addresses))
-        }
-        were_public = self._note_public(found.keys() - inside)
-        for name in sorted(inside & were_public):
-            logger.warning(
-                "%s led to public addresses when this crawl began and leads into a private network "
-                "now: it is refused there. A new crawl may go there",
-                name,
-            )
-        scope.open_inside(inside - were_public)
-
-    async def _look_up(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """The addresses of the names that have some, as far as they are known in time."""
-        found: dict[str, list[str]] = {}
-        turns = asyncio.Semaphore(_LOOKUPS)
-
-        async def look_up(name: str) -> None:
-            # Whatever goes wrong, the name is not internal; its page will say why it failed.
-            with suppress(Exception):
-                async with turns:
-                    results = await self.names.resolve(name, 0, socket.AF_UNSPEC)
-                if results:
-                    found[name] = [result["host"] for result in results]
-
-        seconds = self._crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds or None):
-                await asyncio.gather(*map(look_up, sorted(names)))
-        return found
-
-    def _note_public(self, names: set[str]) -> set[str]:
-        """Keep which seeds' names are public; all that ever were, in this crawl."""
+        host = asked_of(request)
+        if request.proxy is None:
+            await seeds.decide_for(host)
+            return
+        # A proxy reads more spellings of an address than we do.
+        host = _canonical_host(host)
+        await seeds.decide()
+        can_look_up = await seeds.can_look_up()
+        if can_look_up:
+            await seeds.decide_for(host)
+        if scope.refuses_host(host) or ("." not in host and not can_look_up):
+            raise refusal(scope, host)
+        if scope.may_lead_inside(host) or is_address(host):
+            return
+        if not can_look_up:
+            self._warn()
+            return
         try:
-            frontier = frontier_of(self._crawler)
-        except LookupError:
-            return names
-        known = set(texts_in(PUBLIC_SEEDS, frontier.recall(PUBLIC_SEEDS)))
-        if not names <= known:
-            with frontier.at_once():
-                frontier.join(PUBLIC_SEEDS, sorted(names - known))
-        return names | known
+            found = await self.names.resolve(host, request.port or 0, socket.AF_UNSPEC)
+        except OSError as error:
+            raise ClientConnectorDNSError(request.connection_key, error) from error
+        for result in found:
+            # Nobody knows which of them the proxy takes.
+            self.check(host, result["host"])
 
     def check(self, host: str, address: str) -> None:
         """Raises RefusedAddressError."""
         scope = scope_of(self._crawler)
         if scope is not None and scope.refuses_address(host, address):
             raise refusal(scope, host)
-
-    async def check_behind_proxy(self, request: ClientRequest) -> None:
-        """Whether a proxy may be asked for a host. Raises RefusedAddressError, or as a lookup
-        does.
-        """
-        scope = scope_of(self._crawler)
-        if scope is None:
-            return
-        host = _canonical_host(request.url.raw_host or "")
-        if scope.refuses_host(host) or ("." not in host and not self._can_look_up):
-            raise refusal(scope, host)
-        if not self._can_look_up:
-            self._warn()
-            return
-        try:
-            found = await self.names.resolve(host, request.url.port or 0, socket.AF_UNSPEC)
-        except OSError as error:
-            raise ClientConnectorDNSError(request.connection_key, error) from error
-        for result in found:
-            # Nobody knows which of them the proxy takes.
-            self.check(host, result["host"])
 
     def _warn(self) -> None:
         if not self._has_warned:
@@ -183,8 +134,12 @@ class Guard:
         return Verdict(INTERNAL, error.strerror)
 
 
+def asked_of(request: ClientRequest) -> str:
+    """The host that a request is for."""
+    return (request.url.raw_host or "").rstrip(".")
+
+
 def _canonical_host(host: str) -> str:
-    """The one spelling of a host: a proxy reads more of them than we do."""
     try:
         return host_of(canonicalize(f"http://[{host}]/" if ":" in host else f"http://{host}/"))
     except NotCrawlable:
@@ -210,11 +165,9 @@ class GuardedConnector(aiohttp.TCPConnector):
         traces: list[Trace],
         timeout: ClientTimeout,  # noqa: ASYNC109 - aiohttp's
     ) -> ResponseHandler:
-        await self._guard.decide()
-        asked = asked_host.set((req.url.raw_host or "").rstrip(".") if req.proxy is None else None)
+        asked = asked_host.set(asked_of(req) if req.proxy is None else None)
         try:
-            if req.proxy is not None:
-                await self._guard.check_behind_proxy(req)
+            await self._guard.allow(req)
             return await super()._create_connection(req, traces, timeout)
         except RefusedAddressError as error:
             raise self._guard.refuse(error) from None
@@ -232,14 +185,19 @@ class GuardedConnector(aiohttp.TCPConnector):
         return socket.socket(family, kind, protocol)
 
 
-_guards: WeakKeyDictionary[Crawler, Guard] = WeakKeyDictionary()
+# The handlers hold them; they hold the crawler.
+_guards: WeakKeyDictionary[Crawler, ref[Guard]] = WeakKeyDictionary()
 
 
 def guard_of(crawler: Crawler) -> Guard | None:
     """None: connections are somebody else's, or there are none."""
-    return _guards.get(crawler)
+    return found() if (found := _guards.get(crawler)) else None
 
 
 def use_guard(crawler: Crawler, make_names: Callable[[], AbstractResolver]) -> Guard:
-    """The guard of a crawl, one for all its handlers. ``make_names``: their resolver."""
-    return _guards.setdefault(crawler, Guard(crawler, make_names))
+    """The guard of a crawl, one for all its handlers. ``make_names`` makes their resolver."""
+    guard = guard_of(crawler)
+    if guard is None:
+        guard = Guard(crawler, make_names)
+        _guards[crawler] = ref(guard)
+    return guard

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from aiohttp.abc import AbstractResolver
 
+from crawlproject.scope.internal import is_internal
+
 if TYPE_CHECKING:
     from aiohttp.abc import ResolveResult
     from scrapy.crawler import Crawler
@@ -38,6 +40,8 @@ def refusal(scope: Scope, host: str) -> RefusedAddressError:
         problem = "led into a private network when the crawl started, and leads out of it now"
     else:
         problem = "leads into a private network"
+        if host in scope.seed_hosts and not is_internal(host):
+            problem += ", and did not when the crawl started"
     return RefusedAddressError(None, f"{host} {problem}")
 
 

@@ -44,8 +44,8 @@ class Scope:
 
     Internal addresses are in scope if all seeds are internal. If only some are, the hosts that
     those reach may lead inside, and no other: a public site can't use the crawl to look around
-    in a private network. Without ``internal_seeds`` nothing internal is in scope. What is
-    internal is decided once: by the seeds' URLs, and for their names by ``open_inside``.
+    in a private network. Without ``internal_seeds`` nothing internal is in scope. What a seed is,
+    its URL says, or the first lookup of its name (``decide``); nothing changes it later.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Scope:
         traps: Traps | None = None,
     ) -> None:
         self._mode = mode
-        self._seeds = set(seeds)
+        self.seeds = set(seeds)
         self._hosts: set[str] = set()
         self._domains = frozenset(domain.lower().strip(".") for domain in allow)
         self._include = [re.compile(pattern) for pattern in include]
@@ -74,39 +74,60 @@ class Scope:
         # A team's own (``rules.py``).
         self._rules = list(rules)
         self._traps = traps or Traps()
-        seed_hosts = {host_of(seed) for seed in self._seeds}
+        seed_hosts = {host_of(seed) for seed in self.seeds}
         self.seed_hosts = frozenset(seed_hosts)
-        # Their addresses decide whether they are internal.
-        self.seed_names = frozenset(
-            host for host in seed_hosts if not is_internal(host) and not is_address(host)
-        )
-        self._internal_seeds = internal_seeds
         self._host_reason = lru_cache(maxsize=65_536)(self._judge_host)
-        self.open_inside(())
-        self.is_decided = not self.seed_names
+        self._inside_hosts: set[str] = set()
+        # Of names that were looked up.
+        self._inside_names: set[str] = set()
+        # What they are is not known before they are looked up; by what they reach.
+        self._undecided: dict[str, set[str]] = {}
+        for host in seed_hosts if internal_seeds else ():
+            if is_internal(host):
+                self._inside_hosts.add(host)
+            elif not is_address(host):
+                self._undecided.setdefault(self._reach(host), set()).add(host)
+        self._inside = set(map(self._reach, self._inside_hosts))
         for host in seed_hosts:
             self.widen(host)
 
-    def open_inside(self, names: Iterable[str]) -> None:
-        """Take the names of seeds that have internal addresses only. Called once, before the
-        first request.
+    @property
+    def is_decided(self) -> bool:
+        """Whether it is known if all seeds are internal."""
+        undecided = sum(map(len, self._undecided.values()))
+        return not undecided or len(self._inside_hosts) + undecided < len(self.seed_hosts)
+
+    def undecided(self, host: str | None = None) -> list[str]:
+        """Names of seeds that are not known to be internal or public; those that reach a host."""
+        if host is not None:
+            return sorted(self._undecided.get(self._reach(host), ())) if self._undecided else []
+        return sorted(name for names in self._undecided.values() for name in names)
+
+    def decide(self, name: str, *, is_inside: bool) -> None:
+        """Take the name of a seed for internal, or for public, from now on. The first word on a
+        name counts.
         """
-        hosts = {host for host in self.seed_hosts if is_internal(host)}
-        self._inside_names = self.seed_names.intersection(names)
-        if not self._internal_seeds:
-            hosts, self._inside_names = set(), frozenset()
-        hosts |= self._inside_names
-        self._allows_internal = bool(hosts) and hosts == self.seed_hosts
-        self._inside = frozenset(map(self._reach, hosts))
-        self._host_reason.cache_clear()
-        self.is_decided = True
+        reach = self._reach(name)
+        if name not in self._undecided.get(reach, ()):
+            return
+        self._undecided[reach].remove(name)
+        if not self._undecided[reach]:
+            del self._undecided[reach]
+        if is_inside:
+            self._inside_names.add(name)
+            self._inside_hosts.add(name)
+            self._inside.add(reach)
+            self._host_reason.cache_clear()
 
     def may_lead_inside(self, host: str) -> bool:
         """Whether requests for a host may go to internal addresses."""
-        if self._allows_internal or not self._inside:
-            return self._allows_internal
-        is_public_seed = host in self.seed_names and host not in self._inside_names
-        return self._reach(host) in self._inside and not is_public_seed
+        if not self._inside:
+            return False
+        if len(self._inside_hosts) == len(self.seed_hosts):
+            return True
+        if host in self.seed_hosts:
+            return host in self._inside_hosts
+        return self._reach(host) in self._inside
 
     def refuses_host(self, host: str) -> bool:
         """Whether a host is an internal address, or has an internal name, and may not be asked."""
@@ -132,12 +153,12 @@ class Scope:
 
     def add_seed(self, url: str) -> None:
         """Take in a seed that came later."""
-        self._seeds.add(url)
+        self.seeds.add(url)
         self.widen(host_of(url))
 
     def reason(self, url: str) -> str | None:
         """Why a canonical URL is not in scope; None when it is."""
-        if url in self._seeds:
+        if url in self.seeds:
             return None
         if reason := self._host_reason(host_of(url)):
             return reason
@@ -156,11 +177,11 @@ class Scope:
     def reasons_on(self, page: str, links: Collection[str]) -> dict[str, str]:
         """Which links of a page are not in scope because of the page they are on, and why."""
         reasons = self._traps.reasons_on(page, links)
-        return {url: reason for url, reason in reasons.items() if url not in self._seeds}
+        return {url: reason for url, reason in reasons.items() if url not in self.seeds}
 
     def budgets(self, url: str) -> tuple[Budget, ...]:
         """The budgets of pages that a canonical URL in scope draws on."""
-        return () if url in self._seeds else self._traps.budgets(url)
+        return () if url in self.seeds else self._traps.budgets(url)
 
     def _judge_host(self, host: str) -> str | None:
         if not self.has_host(host):

@@ -186,8 +186,7 @@ class SiteSpider(CrawlSpider):
 
     async def start(self) -> AsyncIterator[Any]:
         settings, stats = self.crawler.settings, self.crawler.stats
-        if guard := guard_of(self.crawler):
-            await guard.decide()
+        await self._decide_inside()
         resume.begin(self.frontier, self.scope, self.seeds, settings, stats)
         if not settings.getbool("ROBOTSTXT_OBEY"):
             # Nobody asks for it, but there may be sitemaps.
@@ -195,6 +194,18 @@ class SiteSpider(CrawlSpider):
                 self.robots_known(origin_of(seed), None)
         return
         yield  # an asynchronous generator is what Scrapy expects
+
+    async def _decide_inside(self) -> None:
+        """Find out whether this is the crawl of a private network, before anything is judged."""
+        guard, engine = guard_of(self.crawler), self.crawler.engine
+        if guard is None or self.scope.is_decided:
+            return
+        # What an earlier run has queued waits: it may be out of scope now.
+        engine.pause()
+        try:
+            await guard.decide()
+        finally:
+            engine.unpause()
 
     def request_for(self, lease: Lease) -> Request:
         # A canonical URL needs no escaping; what a redirect has spelled may.

@@ -81,7 +81,8 @@ async def test_a_name_that_leads_inside_later_is_refused(server: Site, names: Na
     names.table["shop.example"] = [PUBLIC]
 
     def rebind(_: str) -> None:
-        if len(names.asked) == 3:  # at the start, for robots.txt, for the first page
+        # At the start, for robots.txt, for the first page.
+        if len(names.asked) == 3:
             names.table["shop.example"] = [INSIDE]
 
     names.on_lookup = rebind
@@ -110,7 +111,7 @@ async def test_a_name_that_leads_inside_at_the_next_run_is_refused(
     names.table["shop.example"] = [INSIDE]
     await crawl_site(seed, settings, recrawl="all")
     assert addresses(server) == {PUBLIC}
-    assert "shop.example led to public addresses when this crawl began" in caplog.text
+    assert "did not when this crawl began: it is refused" in caplog.text
 
 
 @deferred_f_from_coro_f

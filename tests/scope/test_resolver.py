@@ -39,7 +39,8 @@ def test_a_name_may_lead_inside_only_when_a_seed_is_there(
     seed: str, inside: list[str], name: str, address: str, refused: bool
 ) -> None:
     scope = Scope([seed], mode=Mode.ANY)
-    scope.open_inside(inside)
+    for seed_name in inside:
+        scope.decide(seed_name, is_inside=True)
     assert scope.refuses_address(name, address) is refused
 
 
@@ -48,7 +49,8 @@ def test_until_a_seeds_addresses_are_known_it_opens_nothing() -> None:
     assert not scope.is_decided
     assert scope.refuses_address("intranet.example", "10.0.0.5")
     assert scope.reason("http://10.0.0.6/") == INTERNAL
-    scope.open_inside(["intranet.example"])
+    assert scope.undecided() == scope.undecided("intranet.example") == ["intranet.example"]
+    scope.decide("intranet.example", is_inside=True)
     assert scope.is_decided
     assert not scope.refuses_address("intranet.example", "10.0.0.5")
     assert scope.reason("http://10.0.0.6/") is None
@@ -75,14 +77,37 @@ def test_beside_a_public_seed_an_internal_one_opens_its_own_hosts(
 ) -> None:
     seeds = ["https://www.example.com/", "https://intranet.example.com/", "http://10.0.0.5/"]
     scope = Scope(seeds, mode=mode, allow=["evil.example"])
-    scope.open_inside(["intranet.example.com"])
+    scope.decide("intranet.example.com", is_inside=True)
+    scope.decide("www.example.com", is_inside=False)
     assert scope.may_lead_inside(name) is may
     assert scope.refuses_address(name, "10.0.0.7") is not may
 
 
+def test_the_first_word_on_a_seed_counts() -> None:
+    scope = Scope(["http://one.example/", "http://two.example/"], mode=Mode.ANY)
+    scope.decide("one.example", is_inside=True)
+    assert not scope.is_decided
+    scope.decide("two.example", is_inside=False)
+    scope.decide("two.example", is_inside=True)
+    scope.decide("one.example", is_inside=False)
+    assert scope.is_decided
+    assert scope.may_lead_inside("one.example")
+    assert not scope.may_lead_inside("two.example")
+    assert scope.undecided() == []
+
+
+def test_one_public_seed_decides_for_all() -> None:
+    seeds = ["http://one.example/", "http://two.example/"]
+    scope = Scope([*seeds, "http://93.184.216.34/"])
+    assert scope.is_decided
+    assert scope.undecided() == ["one.example", "two.example"]
+    assert scope.undecided("two.example") == ["two.example"]
+    assert scope.undecided("three.example") == []
+
+
 def test_a_seed_that_comes_later_opens_nothing() -> None:
     scope = Scope(["https://example.com/"], mode=Mode.ANY)
-    scope.open_inside([])
+    scope.decide("example.com", is_inside=False)
     scope.add_seed("http://10.0.0.5/")
     assert scope.refuses_address("10.0.0.5", "10.0.0.5")
     assert scope.reason("http://10.0.0.6/") == INTERNAL
@@ -97,7 +122,7 @@ def test_without_seeds_nothing_is_internal() -> None:
 @pytest.mark.parametrize("seed", ["http://10.0.0.5/", "http://intranet.example/"])
 def test_no_seed_opens_the_inside_where_none_may(seed: str) -> None:
     scope = Scope([seed], mode=Mode.ANY, internal_seeds=False)
-    scope.open_inside(["intranet.example"])
+    scope.decide("intranet.example", is_inside=True)
     assert scope.refuses_address("intranet.example", "10.0.0.5")
     assert scope.refuses_address("wiki.example", "169.254.169.254")
     assert not scope.refuses_address("example.com", PUBLIC)
@@ -124,7 +149,7 @@ async def test_a_name_is_resolved_for_one_crawl_and_not_for_another() -> None:
 @deferred_f_from_coro_f
 async def test_an_internal_name_that_leads_out_says_so() -> None:
     scope = Scope(["http://some.example/"])
-    scope.open_inside(["some.example"])
+    scope.decide("some.example", is_inside=True)
     assert await resolved(scope, "10.0.0.1", PUBLIC) == ["10.0.0.1"]
     with pytest.raises(RefusedAddressError, match="leads out of it now"):
         await resolved(scope, PUBLIC)
