@@ -25,8 +25,9 @@ class Names(AbstractResolver):
     def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
         self.table = dict(table)
         self.asked: list[str] = []
-        # Names whose server never answers.
+        # Names whose server does not answer before ``answer`` is set.
         self.silent: set[str] = set()
+        self.answer = asyncio.Event()
         self.closed = False
         self.on_lookup: Callable[[str], object] = lambda name: None
 
@@ -37,7 +38,7 @@ class Names(AbstractResolver):
         addresses = self.table.get(host)
         self.on_lookup(host)
         if host in self.silent:
-            await asyncio.Event().wait()
+            await self.answer.wait()
         if addresses is None:
             raise OSError(socket.EAI_NONAME, f"{host} is not in the table")
         return [
