@@ -4,7 +4,7 @@ Every address is judged when a socket is about to be connected to it, names and 
 Which seeds are internal is known by then (``internal_seeds.py``), and no later answer changes it.
 An address that is refused is passed over for the next one of its name. A request through a proxy
 goes to the proxy, whose own address is the user's choice: what is judged then is the host that
-the proxy is asked for. Its name is looked up here as well, if names can be looked up here.
+the proxy is asked for. Its name is looked up here as well; if that fails, a warning says so.
 
 Stats: ``scope/refused_connections``.
 """
@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import logging
 import socket
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, ref
 
 import aiohttp
-from aiohttp import ClientConnectorDNSError, ClientConnectorError, InvalidUrlClientError
+from aiohttp import ClientConnectorError, InvalidUrlClientError
 
 from crawlproject.failures import Verdict
 from crawlproject.politeness.internal_seeds import InternalSeeds
@@ -75,9 +76,7 @@ class Guard:
             await self._seeds.decide()
 
     async def allow(self, request: ClientRequest) -> None:
-        """Whether a connection may be tried for a request. Raises RefusedAddressError, or as a
-        lookup does.
-        """
+        """Whether a connection may be tried for a request. Raises RefusedAddressError."""
         scope, seeds = scope_of(self._crawler), self._seeds
         if scope is None or seeds is None:
             return
@@ -88,23 +87,27 @@ class Guard:
         # A proxy reads more spellings of an address than we do.
         host = _canonical_host(host)
         await seeds.decide()
-        can_look_up = await seeds.can_look_up()
+        can_look_up = not is_address(host) and await seeds.can_look_up()
         if can_look_up:
             await seeds.decide_for(host)
-        if scope.refuses_host(host) or ("." not in host and not can_look_up):
+        if scope.refuses_host(host):
             raise refusal(scope, host)
-        if scope.may_lead_inside(host) or is_address(host):
+        if is_address(host) or scope.may_lead_inside(host):
             return
-        if not can_look_up:
-            self._warn()
-            return
-        try:
-            found = await self.names.resolve(host, request.port or 0, socket.AF_UNSPEC)
-        except OSError as error:
-            raise ClientConnectorDNSError(request.connection_key, error) from error
-        for result in found:
+        addresses = await self._addresses(host) if can_look_up else []
+        for address in addresses:
             # Nobody knows which of them the proxy takes.
-            self.check(host, result["host"])
+            self.check(host, address)
+        if not addresses and "." not in host:
+            raise refusal(scope, host)
+        if not addresses:
+            self._warn(host)
+
+    async def _addresses(self, name: str) -> list[str]:
+        with suppress(OSError):
+            found = await self.names.resolve(name, 0, socket.AF_UNSPEC)
+            return [result["host"] for result in found]
+        return []
 
     def check(self, host: str, address: str) -> None:
         """Raises RefusedAddressError."""
@@ -112,13 +115,14 @@ class Guard:
         if scope is not None and scope.refuses_address(host, address):
             raise refusal(scope, host)
 
-    def _warn(self) -> None:
+    def _warn(self, host: str) -> None:
         if not self._has_warned:
             self._has_warned = True
             logger.warning(
-                "Requests go through a proxy, and names can't be looked up here: internal "
-                "addresses and names in URLs are refused, but not other names that lead into a "
-                "private network behind the proxy"
+                "Requests go through a proxy, and %s can't be looked up here. Internal addresses "
+                "and names in URLs are refused, but not other such names that lead into a private "
+                "network behind the proxy",
+                host,
             )
 
     def refuse(self, error: RefusedAddressError) -> Verdict:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.notes import INTERNAL_SEEDS, PUBLIC_SEEDS, texts_in
 from crawlproject.scope.internal import is_address, is_internal, is_internal_address
-from crawlproject.urls.canonical import host_of, origin_of
+from crawlproject.urls.canonical import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -147,6 +147,5 @@ class InternalSeeds:
         """It is not known to be internal, and an earlier run has noted it, or talked to it."""
         if name in self._public or self._frontier is None:
             return name in self._public
-        origins = {origin_of(seed) for seed in self._scope.seeds if host_of(seed) == name}
-        known = map(self._frontier.robots_of, origins)
+        known = map(self._frontier.robots_of, map(origin_of, self._scope.seeds_on(name)))
         return any(robots is not None and robots.error is None for robots in known)

@@ -62,7 +62,7 @@ class Scope:
         traps: Traps | None = None,
     ) -> None:
         self._mode = mode
-        self.seeds = set(seeds)
+        self._seeds = set(seeds)
         self._hosts: set[str] = set()
         self._domains = frozenset(domain.lower().strip(".") for domain in allow)
         self._include = [re.compile(pattern) for pattern in include]
@@ -74,7 +74,7 @@ class Scope:
         # A team's own (``rules.py``).
         self._rules = list(rules)
         self._traps = traps or Traps()
-        seed_hosts = {host_of(seed) for seed in self.seeds}
+        seed_hosts = {host_of(seed) for seed in self._seeds}
         self.seed_hosts = frozenset(seed_hosts)
         self._host_reason = lru_cache(maxsize=65_536)(self._judge_host)
         self._inside_hosts: set[str] = set()
@@ -90,6 +90,9 @@ class Scope:
         self._inside = set(map(self._reach, self._inside_hosts))
         for host in seed_hosts:
             self.widen(host)
+
+    def seeds_on(self, host: str) -> list[str]:
+        return sorted(seed for seed in self._seeds if host_of(seed) == host)
 
     @property
     def is_decided(self) -> bool:
@@ -153,12 +156,12 @@ class Scope:
 
     def add_seed(self, url: str) -> None:
         """Take in a seed that came later."""
-        self.seeds.add(url)
+        self._seeds.add(url)
         self.widen(host_of(url))
 
     def reason(self, url: str) -> str | None:
         """Why a canonical URL is not in scope; None when it is."""
-        if url in self.seeds:
+        if url in self._seeds:
             return None
         if reason := self._host_reason(host_of(url)):
             return reason
@@ -177,11 +180,11 @@ class Scope:
     def reasons_on(self, page: str, links: Collection[str]) -> dict[str, str]:
         """Which links of a page are not in scope because of the page they are on, and why."""
         reasons = self._traps.reasons_on(page, links)
-        return {url: reason for url, reason in reasons.items() if url not in self.seeds}
+        return {url: reason for url, reason in reasons.items() if url not in self._seeds}
 
     def budgets(self, url: str) -> tuple[Budget, ...]:
         """The budgets of pages that a canonical URL in scope draws on."""
-        return () if url in self.seeds else self._traps.budgets(url)
+        return () if url in self._seeds else self._traps.budgets(url)
 
     def _judge_host(self, host: str) -> str | None:
         if not self.has_host(host):

@@ -278,8 +278,21 @@ async def test_where_names_cannot_be_looked_up_a_crawl_through_a_proxy_says_so(
     hosts = {host for _, host in asked_of_proxy(proxied)}
     # The only one that looks like a public name.
     assert hosts <= {"shop.example", "evil.example", "evil.example:443"}
-    said = [r.message for r in caplog.records if "names can't be looked up here" in r.message]
+    said = [r.message for r in caplog.records if "can't be looked up here" in r.message]
     assert len(said) == 1
+    assert said[0].startswith("Requests go through a proxy, and shop.example can't be")
+
+
+@deferred_f_from_coro_f
+async def test_a_name_that_only_the_proxy_knows_is_asked_of_it(
+    proxied: Site, names: Names, caplog: pytest.LogCaptureFixture
+) -> None:
+    names.table["shop.example"] = [PUBLIC]
+    Asking.urls = ("http://elsewhere.example/", "http://printer/")
+    await crawl_site("http://shop.example/", spider=Asking)
+    assert asked_of_proxy(proxied) == {("GET", "shop.example"), ("GET", "elsewhere.example")}
+    assert Asking.errors["http://printer/"] == "printer leads into a private network"
+    assert "elsewhere.example can't be looked up here" in caplog.text
 
 
 @deferred_f_from_coro_f

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.politeness.guard import guard_of
+from crawlproject.spiders.site import SiteSpider
 from tests.crawling import crawl_site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from tests.names import Names
@@ -30,7 +32,7 @@ def server(site: SiteFactory, public: Public) -> Site:
     return site({"pages": {"/": {"links": ["/a", "/b"]}, "/a": {}, "/b": {}}}, all_loopback=True)
 
 
-async def crawl(seeds: str, settings: dict[str, Any] | None = None, **arguments: str) -> Any:
+async def crawl(seeds: str, settings: dict[str, Any] | None = None, **arguments: Any) -> Any:
     settings = {"AUTOTHROTTLE_ENABLED": False, "POLITENESS_ROBOTS_ATTEMPTS": 1, **(settings or {})}
     return await crawl_site(seeds, settings, delay="0", **arguments)
 
@@ -99,6 +101,29 @@ async def test_a_name_server_that_is_silent_keeps_no_other_seed_waiting(
     crawled = await crawl(" ".join(seeds), {"DOWNLOAD_TIMEOUT": 60, "RETRY_TIMES": 0})
     assert crawled.pages[seeds[1]].error is None
     assert crawled.pages[seeds[0]].error == "dns"
+
+
+@deferred_f_from_coro_f
+async def test_a_crawl_that_waits_for_a_name_server_can_be_stopped(
+    server: Site, names: Names
+) -> None:
+    names.silent.add("silent.example")
+
+    class Stopping(SiteSpider):
+        name = "stopping"
+
+        async def start(self) -> AsyncIterator[Any]:
+            names.on_lookup = lambda name: tasks.append(
+                asyncio.ensure_future(self.crawler.stop_async())
+            )
+            async for output in super().start():
+                yield output
+
+    tasks: list[asyncio.Future[None]] = []
+    settings = {"DOWNLOAD_TIMEOUT": 3600}
+    crawled = await crawl(server.url(host="silent.example"), settings, spider=Stopping)
+    assert crawled.stats["finish_reason"] == "shutdown"
+    assert server.log() == []
 
 
 @deferred_f_from_coro_f
