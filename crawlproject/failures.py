@@ -11,7 +11,7 @@
 | ``too large`` | more than DOWNLOAD_MAXSIZE, also after decompression |
 | ``robots`` | robots.txt says no, or could not be had |
 | ``redirect loop``, ``too many redirects``, ``bad redirect`` | a redirect that leads nowhere |
-| ``internal address`` | the name leads into a private network, and no seed does |
+| ``internal address`` | the host leads into a private network that the seeds don't open |
 | ``unreadable`` | an answer that is no HTTP, or that we failed to read |
 | ``failed`` | an injected fetch function returned nothing or raised |
 
@@ -87,8 +87,8 @@ def explain(error: str) -> str:
 class Verdict(IgnoreRequest):
     """The outcome is known without asking the server."""
 
-    def __init__(self, error: str) -> None:
-        super().__init__(error)
+    def __init__(self, error: str, message: str | None = None) -> None:
+        super().__init__(message or error)
         self.error = error
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from crawlproject.redaction import SECRETS
 from tests import chance
+from tests.names import names, public
 from tests.redis_server import (
     redis_cluster,
     redis_server,
@@ -19,6 +20,8 @@ from tests.site.fixture import site
 
 __all__ = [
     "chance",
+    "names",
+    "public",
     "redis_cluster",
     "redis_server",
     "redis_url",

@@ -14,6 +14,9 @@ SEEDS = "seeds"
 FED = "fed"
 # Hosts that seeds have led to.
 WIDENED = "widened"
+# Names of seeds that led into a private network, or did not (``politeness/internal_seeds.py``).
+INTERNAL_SEEDS = "internal seeds"
+PUBLIC_SEEDS = "public seeds"
 # When the first run began.
 STARTED_AT = "started at"
 # The last time that its pages were visited again (``rounds.py``).

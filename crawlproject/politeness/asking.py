@@ -25,7 +25,6 @@ from crawlproject.frontier import frontier_of
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_ENDED
 from crawlproject.politeness.excerpt import cut
-from crawlproject.scope.internal import is_internal
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of
 from crawlproject.urls.location import location_of
 
@@ -158,7 +157,7 @@ class RobotsAsker:
 
     def _refuse_internal(self, url: str) -> None:
         scope: Scope | None = getattr(self._crawler.spider, "scope", None)
-        if scope is not None and is_internal(host_of(url)) and not scope.allows_internal:
+        if scope is not None and scope.refuses_host(host_of(url)):
             raise Verdict("robots: robots.txt redirects to an internal address")
 
     async def _download(self, url: str, host: str) -> Response:

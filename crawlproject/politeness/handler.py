@@ -6,7 +6,7 @@ again that an HTTP/1.0 server is about to close. Where it differs from Scrapy's 
 - aiohttp sends a request again at once when the server drops a connection that was kept
   alive. The gate would not know of it, and the host would get it without a pause. A dropped
   request is a failure like any other, and is retried in its turn.
-- A name that leads into a private network is not followed (``scope/resolver.py``).
+- No connection is made into a private network (``guard.py``).
 - A URL is sent as the frontier has it, and headers stay the bytes they are. A GET without a
   body says nothing of one, as browsers do.
 - It is noted when the last piece of an answer came: the host's delay counts from then.
@@ -21,6 +21,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import aiohttp
+from aiohttp.resolver import ThreadedResolver
 from scrapy import signals
 from scrapy.core.downloader.handlers._aiohttp import AiohttpDownloadHandler, _ClientResponse
 from scrapy.core.downloader.handlers._base_streaming import BaseStreamingDownloadHandler
@@ -40,7 +41,7 @@ from crawlproject.frontier.leases import FETCH_ENDED, ON_THE_WIRE, Wire
 from crawlproject.politeness.client import Client, TimedResponse
 from crawlproject.politeness.downloader import GatedDownloader
 from crawlproject.politeness.exchange import address_of
-from crawlproject.scope.resolver import GuardedResolver
+from crawlproject.politeness.guard import GuardedConnector, use_guard
 
 if TYPE_CHECKING:
     import asyncio
@@ -72,16 +73,18 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         # Not that of the class between: its session is another.
         BaseStreamingDownloadHandler.__init__(self, crawler)
         self._ssl_context = _make_ssl_context(crawler.settings)
+        self._guard = use_guard(crawler, ThreadedResolver)
 
     # Made when it is needed: ``scrapy shell`` has no loop that runs before.
     @cached_property
     def _session(self) -> Client:  # type: ignore[override]
         return Client(
-            aiohttp.TCPConnector(
+            GuardedConnector(
+                self._guard,
+                self.crawler,
                 local_addr=self._bind_address,
                 # The gate knows who may be asked, and by how many at once.
                 limit=0,
-                resolver=GuardedResolver(self.crawler),
                 ttl_dns_cache=_DNS_SECONDS,
             ),
             self._ssl_context,
@@ -90,6 +93,7 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
     async def close(self) -> None:
         if "_session" in vars(self):
             await self._session.close()
+        await self._guard.close()
 
     async def download_request(self, request: Request) -> Response:
         plain = self._plain(request)

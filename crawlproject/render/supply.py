@@ -167,12 +167,12 @@ class Supply:
         return await self._crawler.engine.download_async(request)
 
     def _refuse_internal(self, url: str) -> None:
-        # What a name resolves to is looked at where it is resolved.
+        # The addresses of a name are judged when a connection is made.
         scope: Scope | None = getattr(self._crawler.spider, "scope", None)
         if scope is None or not is_internal(host := host_of(url)):
             return
         # A seed that is internal is no reason to let a script look around in its network.
-        if not scope.allows_internal or not scope.has_host(host):
+        if not scope.may_lead_inside(host) or not scope.has_host(host):
             raise Verdict("internal address")
 
     def _refuse_forbidden(self, url: str) -> None:

@@ -1,18 +1,20 @@
-"""A resolver that does not let a public site lead the crawler into a private network.
+"""A resolver that drops the addresses that a crawl may not connect to.
 
-A name in scope may still resolve to an internal address. Unless a seed is on such an
-address, it is passed over for any host that is not a seed's, before a connection; with
-``SCOPE_INTERNAL_SEEDS=False`` for a seed's, too. Names resolve to IPv4 and IPv6 addresses.
+A name in scope may still lead into a private network. ``Scope`` says whether it may; it is
+asked at every lookup, so that a name that changes its addresses later (DNS rebinding) gains
+nothing. An address in a URL is never looked up: it is judged where the connection is made
+(``politeness/guard.py``), and so is every address that passes here.
 """
 
 from __future__ import annotations
 
 import socket
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
-from aiohttp.resolver import ThreadedResolver
+from aiohttp.abc import AbstractResolver
 
-from crawlproject.scope.internal import is_internal_address
+from crawlproject.scope.internal import is_internal
 
 if TYPE_CHECKING:
     from aiohttp.abc import ResolveResult
@@ -20,27 +22,48 @@ if TYPE_CHECKING:
 
     from crawlproject.scope.scope import Scope
 
-
-def is_refused(scope: Scope, name: str, address: str) -> bool:
-    """Whether the crawl may not follow the name to the address."""
-    return is_internal_address(address) and not scope.may_follow_inside(name)
+# The host that a connection is made for. None: a proxy, whose address is the user's choice.
+asked_host: ContextVar[str | None] = ContextVar("asked_host", default="")
 
 
-class GuardedResolver(ThreadedResolver):
-    """Passes on the addresses that a crawl may connect to. A spider without a scope may all."""
+class RefusedAddressError(OSError):
+    """All addresses of a host are ones that the crawl may not connect to."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        super().__init__()
+
+def scope_of(crawler: Crawler) -> Scope | None:
+    """A spider without a scope may connect to any address."""
+    return getattr(crawler.spider, "scope", None)
+
+
+def refusal(scope: Scope, host: str) -> RefusedAddressError:
+    if scope.may_lead_inside(host):
+        problem = "led into a private network when the crawl started, and leads out of it now"
+    else:
+        problem = "leads into a private network"
+        if host in scope.seed_hosts and not is_internal(host):
+            problem += ", and did not when the crawl started"
+    return RefusedAddressError(None, f"{host} {problem}")
+
+
+class GuardedResolver(AbstractResolver):
+    """The answers of ``names`` that the crawl's scope does not refuse."""
+
+    def __init__(self, crawler: Crawler, names: AbstractResolver) -> None:
         self._crawler = crawler
+        self._names = names
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        found = await super().resolve(host, port, family)
-        scope: Scope | None = getattr(self._crawler.spider, "scope", None)
-        if scope is None:
+        found = await self._names.resolve(host, port, family)
+        scope = scope_of(self._crawler)
+        if scope is None or asked_host.get() is None:
             return found
-        allowed = [result for result in found if not is_refused(scope, host, result["host"])]
-        if not allowed:
-            raise OSError(None, f"{host} leads into a private network")
+        name = host.rstrip(".")
+        allowed = [result for result in found if not scope.refuses_address(name, result["host"])]
+        if found and not allowed:
+            raise refusal(scope, name)
         return allowed
+
+    async def close(self) -> None:
+        await self._names.close()

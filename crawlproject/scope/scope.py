@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from crawlproject.scope.domains import registered_domain
-from crawlproject.scope.internal import is_internal
+from crawlproject.scope.internal import is_address, is_internal, is_internal_address
 from crawlproject.scope.traps import Traps
 from crawlproject.urls.canonical import host_of
 
@@ -40,8 +40,12 @@ class Mode(StrEnum):
 class Scope:
     """The hosts of the seeds, the hosts that were allowed, patterns on the URL, rules, and traps.
 
-    A seed is always in scope, and has no budget. Internal addresses are, when a seed is one;
-    without ``internal_seeds`` none is, whoever asks for it.
+    A seed is always in scope, and has no budget.
+
+    Internal addresses are in scope if all seeds are internal. If only some are, the hosts that
+    those reach may lead inside, and no other: a public site can't use the crawl to look around
+    in a private network. Without ``internal_seeds`` nothing internal is in scope. What a seed is,
+    its URL says, or the first lookup of its name (``decide``); nothing changes it later.
     """
 
     def __init__(
@@ -72,27 +76,78 @@ class Scope:
         self._traps = traps or Traps()
         seed_hosts = {host_of(seed) for seed in self._seeds}
         self.seed_hosts = frozenset(seed_hosts)
-        self._internal_seeds = internal_seeds
-        self.allows_internal = internal_seeds and any(is_internal(host) for host in seed_hosts)
-        # Names that turned out to lead into a private network.
-        self.refused_hosts: set[str] = set()
         self._host_reason = lru_cache(maxsize=65_536)(self._judge_host)
+        self._inside_hosts: set[str] = set()
+        # Of names that were looked up.
+        self._inside_names: set[str] = set()
+        # What they are is not known before they are looked up; by what they reach.
+        self._undecided: dict[str, set[str]] = {}
+        for host in seed_hosts if internal_seeds else ():
+            if is_internal(host):
+                self._inside_hosts.add(host)
+            elif not is_address(host):
+                self._undecided.setdefault(self._reach(host), set()).add(host)
+        self._inside = set(map(self._reach, self._inside_hosts))
         for host in seed_hosts:
             self.widen(host)
 
-    def may_follow_inside(self, name: str) -> bool:
-        """Whether a name that leads into a private network may be followed there. A seed's may,
-        and with it the crawl is one of that network.
+    def seeds_on(self, host: str) -> list[str]:
+        return sorted(seed for seed in self._seeds if host_of(seed) == host)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it is known if all seeds are internal."""
+        undecided = sum(map(len, self._undecided.values()))
+        return not undecided or len(self._inside_hosts) + undecided < len(self.seed_hosts)
+
+    def undecided(self, host: str | None = None) -> list[str]:
+        """Names of seeds that are not known to be internal or public; those that reach a host."""
+        if host is not None:
+            return sorted(self._undecided.get(self._reach(host), ())) if self._undecided else []
+        return sorted(name for names in self._undecided.values() for name in names)
+
+    def decide(self, name: str, *, is_inside: bool) -> None:
+        """Take the name of a seed for internal, or for public, from now on. The first word on a
+        name counts.
         """
-        if self._internal_seeds and name in self.seed_hosts:
-            self.allows_internal = True
-        if not self.allows_internal:
-            self.refused_hosts.add(name)
-        return self.allows_internal
+        reach = self._reach(name)
+        if name not in self._undecided.get(reach, ()):
+            return
+        self._undecided[reach].remove(name)
+        if not self._undecided[reach]:
+            del self._undecided[reach]
+        if is_inside:
+            self._inside_names.add(name)
+            self._inside_hosts.add(name)
+            self._inside.add(reach)
+            self._host_reason.cache_clear()
+
+    def may_lead_inside(self, host: str) -> bool:
+        """Whether requests for a host may go to internal addresses."""
+        if not self._inside:
+            return False
+        if len(self._inside_hosts) == len(self.seed_hosts):
+            return True
+        if host in self.seed_hosts:
+            return host in self._inside_hosts
+        return self._reach(host) in self._inside
+
+    def refuses_host(self, host: str) -> bool:
+        """Whether a host is an internal address, or has an internal name, and may not be asked."""
+        return is_internal(host) and not self.may_lead_inside(host)
+
+    def refuses_address(self, host: str, address: str) -> bool:
+        """Whether requests for a host may not go to an address. The name of an internal seed
+        may lead nowhere else: one that answers with a public address once the inside is open
+        would bring in a public site.
+        """
+        if is_internal_address(address):
+            return not self.may_lead_inside(host)
+        return host in self._inside_names
 
     def widen(self, host: str) -> bool:
         """Take a host in as if a seed were on it. Whether that changes anything."""
-        reach = registered_domain(host) if self._mode is Mode.DOMAIN else host
+        reach = self._reach(host)
         if self._mode is Mode.ANY or reach in self._hosts:
             return False
         self._hosts.add(reach)
@@ -134,15 +189,16 @@ class Scope:
     def _judge_host(self, host: str) -> str | None:
         if not self.has_host(host):
             return OFFSITE
-        if not self.allows_internal and is_internal(host):
-            return INTERNAL
-        return None
+        return INTERNAL if self.refuses_host(host) else None
+
+    def _reach(self, host: str) -> str:
+        """What is as good as a host: itself, or its domain."""
+        return registered_domain(host) if self._mode is Mode.DOMAIN else host
 
     def has_host(self, host: str) -> bool:
         """Whether the seeds, or what was allowed, reach as far as a host."""
         if self._mode is Mode.ANY:
             return True
-        reach = registered_domain(host) if self._mode is Mode.DOMAIN else host
-        if reach in self._hosts:
+        if self._reach(host) in self._hosts:
             return True
         return any(host == domain or host.endswith("." + domain) for domain in self._domains)

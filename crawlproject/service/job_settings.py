@@ -43,6 +43,6 @@ def _fixed(folder: Path, log: Path, options: Options) -> dict[str, str]:
         "MONITORING_PROGRESS": "False",
         "METRICS_PORT": "0",
         "SCOPE_INTERNAL_SEEDS": inside,
-        # A proxy goes wherever it can.
+        # A proxy looks up names itself.
         "HTTPPROXY_ENABLED": inside,
     }

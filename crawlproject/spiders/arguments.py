@@ -204,9 +204,9 @@ def apply(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
     _keep_password_home(seeds, settings)
     _treat_hosts(settings)
     render.prepare(settings)
-    if settings.getbool("POLITENESS_FAST_LOOPBACK") and all(
-        is_loopback(host_of(seed)) for seed in seeds
-    ):
+    # Without seeds, nobody knows where those that are fed later will be.
+    is_local = bool(seeds) and all(is_loopback(host_of(seed)) for seed in seeds)
+    if is_local and settings.getbool("POLITENESS_FAST_LOOPBACK"):
         for name, value in _LOOPBACK_SETTINGS.items():
             # What the user said stands; 'project' is where our own defaults are.
             settings.set(name, value, priority="project")
@@ -268,7 +268,7 @@ def _seeds(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
 
 
 def _keep_outside(seeds: list[str], settings: BaseSettings) -> None:
-    """What a seed's name leads to is found out when it is resolved (``scope/resolver.py``)."""
+    """Where a seed's name leads is judged when a connection is made (``politeness/guard.py``)."""
     if settings.getbool("SCOPE_INTERNAL_SEEDS"):
         return
     for seed in seeds:

@@ -21,11 +21,11 @@ from crawlproject.items import Content
 from crawlproject.pages.content import Reach
 from crawlproject.pages.read import PageReader, answer_of, is_readable, page_of
 from crawlproject.pipelines.stored import stored_answer
+from crawlproject.politeness.guard import guard_of
 from crawlproject.records import record_of
 from crawlproject.recrawl.headers import conditions
-from crawlproject.scope.internal import is_internal
 from crawlproject.scope.rules import rules_from
-from crawlproject.scope.scope import INTERNAL, OFFSITE, Mode, Scope
+from crawlproject.scope.scope import OFFSITE, Mode, Scope
 from crawlproject.scope.traps import Traps
 from crawlproject.spiders import arguments, resume
 from crawlproject.spiders.redirects import Redirects
@@ -176,7 +176,8 @@ class SiteSpider(CrawlSpider):
     def seed_of(self, url: str) -> str:
         """A seed that came later, as it is crawled. Raises BadArgument."""
         (seed,) = canonical_seeds("seed", [url], self.canonicalize)
-        if is_internal(host_of(seed)) and not self.scope.allows_internal:
+        # Before that, the connection is where it is refused.
+        if self.scope.is_decided and self.scope.refuses_host(host_of(seed)):
             raise BadArgument("seed", f"{url!r} is an internal address, as no first seed is")
         return seed
 
@@ -186,6 +187,7 @@ class SiteSpider(CrawlSpider):
 
     async def start(self) -> AsyncIterator[Any]:
         settings, stats = self.crawler.settings, self.crawler.stats
+        await self._decide_inside()
         resume.begin(self.frontier, self.scope, self.seeds, settings, stats)
         if not settings.getbool("ROBOTSTXT_OBEY"):
             # Nobody asks for it, but there may be sitemaps.
@@ -193,6 +195,18 @@ class SiteSpider(CrawlSpider):
                 self.robots_known(origin_of(seed), None)
         return
         yield  # an asynchronous generator is what Scrapy expects
+
+    async def _decide_inside(self) -> None:
+        """Find out whether this is the crawl of a private network, before anything is judged."""
+        guard, engine = guard_of(self.crawler), self.crawler.engine
+        if guard is None or self.scope.is_decided:
+            return
+        # What an earlier run has queued waits: it may be out of scope now.
+        engine.pause()
+        try:
+            await guard.decide()
+        finally:
+            engine.unpause()
 
     def request_for(self, lease: Lease) -> Request:
         # Another spelling comes from a redirect, or from a file that an older version wrote.
@@ -352,12 +366,8 @@ class SiteSpider(CrawlSpider):
 
     def _failed(self, lease: Lease, error: BaseException) -> Page:
         page = page_of(lease)
-        page.error = INTERNAL if self._is_refused(lease) else error_of(error)
+        page.error = error_of(error)
         return self._report(page, lease)
-
-    def _is_refused(self, lease: Lease) -> bool:
-        refused = self.scope.refused_hosts
-        return bool(refused) and host_of(lease.fetch_url) in refused
 
     def _report(self, page: Page, lease: Lease) -> Page:
         lease.failed = page.error is not None

@@ -22,7 +22,6 @@ from crawlproject.frontier.base import Candidate
 from crawlproject.frontier.entry import SITEMAP, address_of
 from crawlproject.items import Content
 from crawlproject.pages.read import is_success
-from crawlproject.scope.internal import is_internal
 from crawlproject.scope.scope import Mode
 from crawlproject.sitemaps.read import read_sitemap
 from crawlproject.urls.canonical import NotCrawlable, host_of
@@ -204,7 +203,7 @@ class Sitemaps:
                 address = self._canonicalize(url, base)
             except NotCrawlable:
                 continue
-            if is_internal(host_of(address)) and not self._scope.allows_internal:
+            if self._scope.refuses_host(host_of(address)):
                 continue
             if address not in self._known:
                 if self._files[host_of(address)] >= self._bounds.files:

@@ -144,18 +144,13 @@ async def test_more_than_five_redirects_count_as_no_robots_txt(
 
 @deferred_f_from_coro_f
 async def test_a_redirect_into_a_private_network_is_not_followed(
-    site: SiteFactory, monkeypatch: pytest.MonkeyPatch
+    site: SiteFactory, public: Callable[..., None]
 ) -> None:
     server = site({"pages": {}}, all_loopback=True)
     secret = server.url("/secret", host="127.0.0.2")
     server.set({"robots": {"redirect": secret}, "pages": {"/": {}, "/secret": {}}})
     # Here every server is on loopback, so let one of them pass for a public one.
-    for name in (
-        "crawlproject.scope.scope.is_internal",
-        "crawlproject.politeness.asking.is_internal",
-        "crawlproject.scope.resolver.is_internal_address",
-    ):
-        monkeypatch.setattr(name, lambda host: host == "127.0.0.2")
+    public("127.0.0.1")
     crawled = await crawl_site(server.url())
     error = crawled.pages[server.url("/")].error
     assert error == "robots: robots.txt redirects to an internal address"

@@ -8,7 +8,6 @@ import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.errors import BadArgument
-from crawlproject.scope import internal, resolver
 from tests.crawling import crawl_site
 
 if TYPE_CHECKING:
@@ -22,18 +21,11 @@ if TYPE_CHECKING:
 PUBLIC = "127.0.0.2"
 
 
-@pytest.fixture
-def public(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = internal.is_internal_address
-
-    def is_internal_address(address: str) -> bool:
-        return address != PUBLIC and known(address)
-
-    monkeypatch.setattr(internal, "is_internal_address", is_internal_address)
-    monkeypatch.setattr(resolver, "is_internal_address", is_internal_address)
+@pytest.fixture(autouse=True)
+def public_address(public: Callable[..., None]) -> None:
+    public(PUBLIC)
 
 
-@pytest.mark.usefixtures("public")
 @deferred_f_from_coro_f
 async def test_neither_a_redirect_nor_a_link_nor_robots_leads_inside(site: SiteFactory) -> None:
     server = site({"pages": {}}, all_loopback=True)
@@ -60,7 +52,6 @@ async def test_neither_a_redirect_nor_a_link_nor_robots_leads_inside(site: SiteF
     assert set(crawled.skipped().values()) == {"internal address"}
 
 
-@pytest.mark.usefixtures("public")
 @deferred_f_from_coro_f
 async def test_a_seed_that_redirects_inside_is_not_followed(site: SiteFactory) -> None:
     server = site({"pages": {}}, all_loopback=True)

@@ -8,56 +8,157 @@ from typing import Any
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
-from crawlproject.scope.resolver import GuardedResolver, is_refused
+from crawlproject.scope.resolver import GuardedResolver, RefusedAddressError, asked_host
 from crawlproject.scope.scope import INTERNAL, Mode, Scope
+from tests.names import Names
+
+PUBLIC = "93.184.216.34"
 
 
 @pytest.mark.parametrize(
-    ("seed", "name", "address", "refused"),
+    ("seed", "inside", "name", "address", "refused"),
     [
-        ("https://example.com/", "example.com", "93.184.216.34", False),
-        ("https://example.com/", "cdn.example.net", "93.184.216.34", False),
-        ("https://example.com/", "evil.example.net", "127.0.0.1", True),
-        ("https://example.com/", "evil.example.net", "169.254.169.254", True),
-        ("https://example.com/", "evil.example.net", "::1", True),
-        ("https://example.com/", "evil.example.net", "fd00::1", True),
-        ("http://intranet.example/", "intranet.example", "10.0.0.5", False),
-        ("http://10.0.0.5/", "wiki.example", "10.0.0.6", False),
+        ("https://example.com/", [], "example.com", PUBLIC, False),
+        ("https://example.com/", [], "example.com", "10.0.0.1", True),
+        ("https://example.com/", [], "cdn.example.net", PUBLIC, False),
+        ("https://example.com/", [], "evil.example.net", "127.0.0.1", True),
+        ("https://example.com/", [], "evil.example.net", "169.254.169.254", True),
+        ("https://example.com/", [], "evil.example.net", "::1", True),
+        ("https://example.com/", [], "evil.example.net", "fd00::1", True),
+        ("http://intranet.example/", ["intranet.example"], "intranet.example", "10.0.0.5", False),
+        ("http://intranet.example/", ["intranet.example"], "wiki.example", "10.0.0.6", False),
+        ("http://intranet.example/", ["intranet.example"], "wiki.example", PUBLIC, False),
+        # The name of an internal seed does not lead out.
+        ("http://intranet.example/", ["intranet.example"], "intranet.example", PUBLIC, True),
+        ("http://10.0.0.5/", [], "wiki.example", "10.0.0.6", False),
+        # Only seeds open the inside.
+        ("https://example.com/", ["evil.example"], "evil.example", "10.0.0.5", True),
     ],
 )
 def test_a_name_may_lead_inside_only_when_a_seed_is_there(
-    seed: str, name: str, address: str, refused: bool
+    seed: str, inside: list[str], name: str, address: str, refused: bool
 ) -> None:
     scope = Scope([seed], mode=Mode.ANY)
-    assert is_refused(scope, name, address) is refused
-    assert scope.refused_hosts == ({name} if refused else set())
+    for seed_name in inside:
+        scope.decide(seed_name, is_inside=True)
+    assert scope.refuses_address(name, address) is refused
 
 
-def test_a_seed_that_resolves_inside_opens_the_inside_for_the_others() -> None:
+def test_until_a_seeds_addresses_are_known_it_opens_nothing() -> None:
     scope = Scope(["http://intranet.example/"], mode=Mode.ANY)
-    assert is_refused(scope, "wiki.example", "10.0.0.6")
-    assert not is_refused(scope, "intranet.example", "10.0.0.5")
-    assert not is_refused(scope, "wiki.example", "10.0.0.6")
+    assert not scope.is_decided
+    assert scope.refuses_address("intranet.example", "10.0.0.5")
+    assert scope.reason("http://10.0.0.6/") == INTERNAL
+    assert scope.undecided() == scope.undecided("intranet.example") == ["intranet.example"]
+    scope.decide("intranet.example", is_inside=True)
+    assert scope.is_decided
+    assert not scope.refuses_address("intranet.example", "10.0.0.5")
+    assert scope.reason("http://10.0.0.6/") is None
+
+
+@pytest.mark.parametrize(
+    ("mode", "name", "may"),
+    [
+        (Mode.ANY, "intranet.example.com", True),
+        (Mode.ANY, "10.0.0.5", True),
+        (Mode.ANY, "wiki.example.com", False),
+        (Mode.ANY, "www.example.com", False),
+        (Mode.ANY, "169.254.169.254", False),
+        (Mode.HOST, "wiki.example.com", False),
+        # With the domain, all its hosts are the seed's, but the public seed is known to be public.
+        (Mode.DOMAIN, "wiki.example.com", True),
+        (Mode.DOMAIN, "www.example.com", False),
+        (Mode.DOMAIN, "evil.example", False),
+        (Mode.DOMAIN, "10.0.0.6", False),
+    ],
+)
+def test_beside_a_public_seed_an_internal_one_opens_its_own_hosts(
+    mode: Mode, name: str, may: bool
+) -> None:
+    seeds = ["https://www.example.com/", "https://intranet.example.com/", "http://10.0.0.5/"]
+    scope = Scope(seeds, mode=mode, allow=["evil.example"])
+    scope.decide("intranet.example.com", is_inside=True)
+    scope.decide("www.example.com", is_inside=False)
+    assert scope.may_lead_inside(name) is may
+    assert scope.refuses_address(name, "10.0.0.7") is not may
+
+
+def test_the_first_word_on_a_seed_counts() -> None:
+    scope = Scope(["http://one.example/", "http://two.example/"], mode=Mode.ANY)
+    scope.decide("one.example", is_inside=True)
+    assert not scope.is_decided
+    scope.decide("two.example", is_inside=False)
+    scope.decide("two.example", is_inside=True)
+    scope.decide("one.example", is_inside=False)
+    assert scope.is_decided
+    assert scope.may_lead_inside("one.example")
+    assert not scope.may_lead_inside("two.example")
+    assert scope.undecided() == []
+
+
+def test_one_public_seed_decides_for_all() -> None:
+    seeds = ["http://one.example/", "http://two.example/"]
+    scope = Scope([*seeds, "http://93.184.216.34/"])
+    assert scope.is_decided
+    assert scope.undecided() == ["one.example", "two.example"]
+    assert scope.undecided("two.example") == ["two.example"]
+    assert scope.undecided("three.example") == []
+
+
+def test_a_seed_that_comes_later_opens_nothing() -> None:
+    scope = Scope(["https://example.com/"], mode=Mode.ANY)
+    scope.decide("example.com", is_inside=False)
+    scope.add_seed("http://10.0.0.5/")
+    assert scope.refuses_address("10.0.0.5", "10.0.0.5")
+    assert scope.reason("http://10.0.0.6/") == INTERNAL
+
+
+def test_without_seeds_nothing_is_internal() -> None:
+    scope = Scope([], mode=Mode.ANY)
+    assert scope.is_decided
+    assert scope.refuses_host("10.0.0.5")
 
 
 @pytest.mark.parametrize("seed", ["http://10.0.0.5/", "http://intranet.example/"])
 def test_no_seed_opens_the_inside_where_none_may(seed: str) -> None:
     scope = Scope([seed], mode=Mode.ANY, internal_seeds=False)
-    assert not scope.allows_internal
-    assert is_refused(scope, "intranet.example", "10.0.0.5")
-    assert is_refused(scope, "wiki.example", "169.254.169.254")
-    assert not is_refused(scope, "example.com", "93.184.216.34")
+    scope.decide("intranet.example", is_inside=True)
+    assert scope.refuses_address("intranet.example", "10.0.0.5")
+    assert scope.refuses_address("wiki.example", "169.254.169.254")
+    assert not scope.refuses_address("example.com", PUBLIC)
     assert scope.reason("http://127.0.0.1/") == INTERNAL
 
 
-async def resolved(scope: Scope | None, name: str) -> list[str]:
+async def resolved(scope: Scope | None, *addresses: str) -> list[str]:
     crawler: Any = SimpleNamespace(spider=SimpleNamespace(scope=scope))
-    return [result["host"] for result in await GuardedResolver(crawler).resolve(name)]
+    resolver = GuardedResolver(crawler, Names({"some.example": addresses}))
+    return [result["host"] for result in await resolver.resolve("some.example")]
 
 
 @deferred_f_from_coro_f
 async def test_a_name_is_resolved_for_one_crawl_and_not_for_another() -> None:
-    with pytest.raises(OSError, match="localhost leads into a private network"):
-        await resolved(Scope(["https://example.com/"]), "localhost")
+    public = Scope(["https://example.com/"])
+    with pytest.raises(RefusedAddressError, match=r"some\.example leads into a private network"):
+        await resolved(public, "127.0.0.1", "10.0.0.1")
+    assert await resolved(public, "10.0.0.1", PUBLIC, "fd00:ec2::254") == [PUBLIC]
     for scope in (Scope(["http://127.0.0.1/"]), None):
-        assert await resolved(scope, "localhost") == ["127.0.0.1"]
+        assert await resolved(scope, "127.0.0.1", PUBLIC) == ["127.0.0.1", PUBLIC]
+    assert await resolved(public) == []
+
+
+@deferred_f_from_coro_f
+async def test_an_internal_name_that_leads_out_says_so() -> None:
+    scope = Scope(["http://some.example/"])
+    scope.decide("some.example", is_inside=True)
+    assert await resolved(scope, "10.0.0.1", PUBLIC) == ["10.0.0.1"]
+    with pytest.raises(RefusedAddressError, match="leads out of it now"):
+        await resolved(scope, PUBLIC)
+
+
+@deferred_f_from_coro_f
+async def test_a_proxy_is_where_the_user_says() -> None:
+    token = asked_host.set(None)
+    try:
+        assert await resolved(Scope(["https://example.com/"]), "10.0.0.1") == ["10.0.0.1"]
+    finally:
+        asked_host.reset(token)

@@ -6,8 +6,11 @@ Its port is the first line of its output. It writes its own HTTP, since a test w
 answers that no library would give. The log has a line for each request, written when the
 request ends::
 
-    {"id": 1, "host": "127.0.0.1:4711", "method": "GET", "path": "/a?b=c", "start": seconds,
-     "end": seconds, "status": 200, "user_agent": …, "headers": {…}, "aborted": true}
+    {"id": 1, "host": "127.0.0.1:4711", "address": "127.0.0.1", "method": "GET",
+     "path": "/a?b=c", "start": seconds, "end": seconds, "status": 200, "user_agent": …,
+     "headers": {…}, "aborted": true}
+
+``address`` is the one that the client connected to.
 
 ``start`` is when the request line was read, ``end`` when the last bytes were about to be
 handed to the kernel, by the machine's monotonic clock: so no client can have its answer
@@ -106,6 +109,7 @@ class Server:
         entry: dict[str, Any] = {
             "id": self._last_id,
             "host": request.headers.get("host"),
+            "address": writer.get_extra_info("sockname")[0],
             "method": request.method,
             "path": request.path,
             "start": request.start,

@@ -238,6 +238,12 @@ def test_a_loopback_crawl_is_fast_unless_the_user_says_otherwise() -> None:
     assert settings.getfloat("DOWNLOAD_DELAY") > 0
 
 
+def test_a_crawl_that_waits_for_its_seeds_is_not_taken_for_one_of_this_machine() -> None:
+    settings = project_settings(REDIS_URL="redis://127.0.0.1/0", FRONTIER_WAIT_FOR_SEEDS="True")
+    assert arguments.apply({}, settings) == []
+    assert settings.getfloat("DOWNLOAD_DELAY") > 0
+
+
 @pytest.mark.parametrize(
     ("unit", "hosts", "message"),
     [
