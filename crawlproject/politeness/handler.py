@@ -40,6 +40,7 @@ from crawlproject.frontier.leases import FETCH_ENDED, ON_THE_WIRE, Wire
 from crawlproject.politeness.client import Client, TimedResponse
 from crawlproject.politeness.downloader import GatedDownloader
 from crawlproject.politeness.exchange import address_of
+from crawlproject.politeness.resolver import resolver_of
 from crawlproject.scope.resolver import GuardedResolver
 
 if TYPE_CHECKING:
@@ -55,9 +56,6 @@ if TYPE_CHECKING:
 # Headers by which a request is no plain one.
 _LONG_WAY = frozenset({b"Host", b"Expect", b"Proxy-Authorization"})
 
-# Seconds for which an address is remembered.
-_DNS_SECONDS = 300
-
 # Signals of the pieces of an answer.
 _PIECES = (signals.headers_received, signals.bytes_received)
 # The same few types, too.
@@ -72,6 +70,7 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         # Not that of the class between: its session is another.
         BaseStreamingDownloadHandler.__init__(self, crawler)
         self._ssl_context = _make_ssl_context(crawler.settings)
+        self.names = resolver_of(crawler)
 
     # Made when it is needed: ``scrapy shell`` has no loop that runs before.
     @cached_property
@@ -81,8 +80,9 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
                 local_addr=self._bind_address,
                 # The gate knows who may be asked, and by how many at once.
                 limit=0,
-                resolver=GuardedResolver(self.crawler),
-                ttl_dns_cache=_DNS_SECONDS,
+                resolver=GuardedResolver(self.crawler, self.names),
+                # It has one of its own, which honours TTLs.
+                use_dns_cache=False,
             ),
             self._ssl_context,
         )
@@ -90,6 +90,7 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
     async def close(self) -> None:
         if "_session" in vars(self):
             await self._session.close()
+        await self.names.close()
 
     async def download_request(self, request: Request) -> Response:
         plain = self._plain(request)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING
 
-from aiohttp.resolver import ThreadedResolver
+from aiohttp.abc import AbstractResolver
 
 from crawlproject.scope.internal import is_internal_address
 
@@ -26,17 +26,17 @@ def is_refused(scope: Scope, name: str, address: str) -> bool:
     return is_internal_address(address) and not scope.may_follow_inside(name)
 
 
-class GuardedResolver(ThreadedResolver):
+class GuardedResolver(AbstractResolver):
     """Passes on the addresses that a crawl may connect to. A spider without a scope may all."""
 
-    def __init__(self, crawler: Crawler) -> None:
-        super().__init__()
+    def __init__(self, crawler: Crawler, names: AbstractResolver) -> None:
         self._crawler = crawler
+        self._names = names
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        found = await super().resolve(host, port, family)
+        found = await self._names.resolve(host, port, family)
         scope: Scope | None = getattr(self._crawler.spider, "scope", None)
         if scope is None:
             return found
@@ -44,3 +44,6 @@ class GuardedResolver(ThreadedResolver):
         if not allowed:
             raise OSError(None, f"{host} leads into a private network")
         return allowed
+
+    async def close(self) -> None:
+        await self._names.close()
