@@ -91,7 +91,7 @@ class GatedDownloader(Downloader):
             self.active.remove(request)
 
     async def _enqueue_request(self, request: Request) -> Response:
-        if "proxy" in request.meta:
+        if request.meta.get("proxy"):
             self._has_proxy = True
         elif LEASE not in request.meta:
             await self._until_name_is_known(request)

@@ -7,7 +7,7 @@
   CONCURRENT_REQUESTS (``downloader.py``), and finds it here when its turn comes.
 - If a later lookup gets no answer, the addresses of the last one are used for a while (RFC 8767).
 
-Stats: ``dns/lookup_count``, ``dns/failure_count/REASON``, ``dns/put_off_count``.
+Stats: ``dns/lookups``, ``dns/failed/WHY``, ``dns/put_off``.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class NameResolver(AbstractResolver):
             return 0.0
         moment = self._clock()
         self._room_at = max(self._room_at, moment) + self._timeout / self._max_lookups
-        self._stats.inc_value("dns/put_off_count")
+        self._stats.inc_value("dns/put_off")
         return self._room_at - moment
 
     async def close(self) -> None:
@@ -187,10 +187,11 @@ class NameResolver(AbstractResolver):
             if name == "invalid" or name.endswith(".invalid"):
                 # No name server's to answer (RFC 6761); c-ares knows localhost and onion itself.
                 raise NameNotResolved(name, Unresolved.NO_SUCH_NAME)
-            self._stats.inc_value("dns/lookup_count")
+            self._stats.inc_value("dns/lookups")
             found = await self._lookup.find(name)
         except NameNotResolved as error:
-            self._stats.inc_value(f"dns/failure_count/{error.reason}")
+            why = error.reason.replace(" ", "_")
+            self._stats.inc_value(f"dns/failed/{why}")
             known = self._failed(name, error.reason)
         else:
             moment = self._clock()

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from aiohttp.resolver import ThreadedResolver
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.scope.resolver import GuardedResolver, is_refused
@@ -52,7 +53,8 @@ def test_no_seed_opens_the_inside_where_none_may(seed: str) -> None:
 
 async def resolved(scope: Scope | None, name: str) -> list[str]:
     crawler: Any = SimpleNamespace(spider=SimpleNamespace(scope=scope))
-    return [result["host"] for result in await GuardedResolver(crawler).resolve(name)]
+    names = GuardedResolver(crawler, ThreadedResolver())
+    return [result["host"] for result in await names.resolve(name)]
 
 
 @deferred_f_from_coro_f
