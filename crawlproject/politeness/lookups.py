@@ -32,7 +32,7 @@ SYSTEM = "system"
 # ARES_AI_NOSORT of ares.h, which pycares does not name.
 _NO_SORT = 1 << 7
 # c-ares waits for an answer at least so many seconds, then twice as long, with some jitter.
-_LEAST_WAIT = 0.25
+_LEAST_WAIT, _LONGEST_FIRST_WAIT = 0.25, 1.0
 # Lookups of a channel. Then another one takes its place: c-ares caches what it is told without a
 # bound, goes on with lookups that were given up, and uses one port while any is under way.
 _LOOKUPS_PER_CHANNEL = 500
@@ -79,7 +79,7 @@ class CaresLookup:
         self._timeout = timeout
         # The waits grow until the whole time is used; jitter may halve each but the first.
         self._tries = max(2, ceil(log2(timeout / _LEAST_WAIT + 1)) + 1)
-        self._first_wait = max(_LEAST_WAIT, timeout / 16)
+        self._first_wait = min(max(_LEAST_WAIT, timeout / 16), _LONGEST_FIRST_WAIT)
         # Made by the process and in the loop that use it.
         self._channel: _Channel | None = None
         self._is_closed = False
@@ -87,7 +87,7 @@ class CaresLookup:
     async def find(self, name: str) -> Found:
         from aiodns.error import DNSError
 
-        channel = self._use_channel(name)
+        channel = await self._use_channel(name)
         try:
             async with asyncio.timeout(self._timeout):
                 found = await channel.resolver.getaddrinfo(
@@ -106,14 +106,17 @@ class CaresLookup:
         ttls = [node.ttl for node in found.nodes] + [alias.ttl for alias in found.cnames]
         return Found(_bounded(addresses), min(ttls, default=0))
 
-    def _use_channel(self, name: str) -> _Channel:
+    async def _use_channel(self, name: str) -> _Channel:
         if self._is_closed:
             raise NameNotResolved(name, Unresolved.CANCELLED)
-        if self._channel is None or self._channel.begun >= _LOOKUPS_PER_CHANNEL:
-            self._channel = _Channel(self._make_resolver())
-        self._channel.begun += 1
-        self._channel.under_way += 1
-        return self._channel
+        before = channel = self._channel
+        if channel is None or channel.begun >= _LOOKUPS_PER_CHANNEL:
+            channel = self._channel = _Channel(self._make_resolver())
+        channel.begun += 1
+        channel.under_way += 1
+        if before is not None:
+            await self._close_unused(before)
+        return channel
 
     def _make_resolver(self) -> aiodns.DNSResolver:
         # Only here: a crawl of addresses has no need of it, and importing takes time.
