@@ -130,8 +130,7 @@ class CaresLookup:
             flags=pycares.ARES_FLAG_EDNS | pycares.ARES_FLAG_NOSEARCH | pycares.ARES_FLAG_NOALIASES,
             timeout=self._first_wait,
             tries=self._tries,
-            # Files before DNS.
-            lookups="fb",
+            # Not ``lookups`` or ``resolvconf_path``: pycares 5.2 frees them before they are read.
         )
 
     async def _close_unused(self, channel: _Channel) -> None:
