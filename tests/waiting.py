@@ -21,9 +21,11 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-async def until(condition: Callable[[], bool]) -> None:
+async def until(
+    condition: Callable[[], bool], *, pause: float = 0.01, patience: float = PATIENCE
+) -> None:
     """The same, while the event loop of this process goes on."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + patience
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(pause)
