@@ -28,6 +28,7 @@ from urllib.parse import urlsplit
 from scrapy import signals
 from scrapy.core.downloader import Downloader
 from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
+from scrapy.exceptions import CannotResolveHostError
 
 from crawlproject.frontier.base import LEASE, NOT_ASKED
 from crawlproject.frontier.engine import is_rushed, next_turn, wake
@@ -121,16 +122,21 @@ class GatedDownloader(Downloader):
         return names.put_off() or _looked_up(names, host)
 
     async def _until_name_is_known(self, request: Request) -> None:
+        """Raises CannotResolveHostError: that spares the handler much work for nothing."""
         parts = urlsplit(request.url)
         names = self._names(parts.scheme)
-        if names is None or not parts.hostname or names.is_known(parts.hostname):
+        host = parts.hostname
+        if names is None or not host:
             return
-        self._looking_up += 1
-        wake(self.crawler)
-        try:
-            await names.look_up(parts.hostname)
-        finally:
-            self._looking_up -= 1
+        if not names.is_known(host):
+            self._looking_up += 1
+            wake(self.crawler)
+            try:
+                await names.look_up(host)
+            finally:
+                self._looking_up -= 1
+        if failure := names.failure(host):
+            raise CannotResolveHostError(str(failure)) from failure
 
     def _names(self, scheme: str) -> NameResolver | None:
         """The resolver of a scheme's handler, if it is ours."""

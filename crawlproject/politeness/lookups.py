@@ -22,7 +22,7 @@ from crawlproject.errors import BadArgument
 from crawlproject.failures import NameNotResolved, Unresolved
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import aiodns
 
@@ -192,14 +192,14 @@ def _parse_server(setting: str, text: str) -> str:
 
 
 def _bounded(
-    addresses: list[tuple[socket.AddressFamily, str]],
+    addresses: Iterable[tuple[int, str]],
 ) -> tuple[tuple[socket.AddressFamily, str], ...]:
     """The first of each family, IPv4 before IPv6, each once."""
     different = dict.fromkeys(addresses)
     return tuple(
-        pair
+        (family, address)
         for family in (socket.AF_INET, socket.AF_INET6)
-        for pair in [one for one in different if one[0] == family][:_MOST_ADDRESSES]
+        for address in [one for kind, one in different if kind == family][:_MOST_ADDRESSES]
     )
 
 

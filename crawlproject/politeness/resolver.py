@@ -145,6 +145,14 @@ class NameResolver(AbstractResolver):
         """Have the answer for ``resolve``, whatever it is."""
         await self._known(_key(host))
 
+    def failure(self, host: str) -> NameNotResolved | None:
+        """What ``resolve`` would raise, as far as it is known."""
+        known = self._valid(_key(host))
+        if known is None or known.reason is None:
+            return None
+        known.is_used = True
+        return NameNotResolved(host, known.reason)
+
     def put_off(self) -> float:
         """Seconds until one more lookup may begin; 0: now.
 
