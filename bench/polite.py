@@ -3,6 +3,9 @@
 Many small hosts, each asked once a delay: what one of them needs at least is what all of them
 together should need. Judged by the server's log, from the first request to the end of the
 last, robots.txt included. A host that is asked too soon is an error.
+
+With ``--silent-names`` hosts have names, and as many more names are asked for as is said, whose
+name server never answers. Links do not wait for all seeds then (SCOPE_FOLLOW_SEED_REDIRECTS).
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +28,7 @@ from bench.options import OneLineParser, count, seconds
 from bench.polite_log import Asked, judge
 from bench.polite_server import MOST_HOSTS, address
 from bench.server import NoServer, running
+from tests.dns_server import SILENT, Name, NameServer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
     from bench.measure import Cost
     from bench.polite_log import Judgement
 
-_WANTED = 0.95
+_WANTED, _WANTED_AMONG_SILENT = 0.95, 0.9
 # Far more than a crawl needs that does everything one after the other.
 _LIMIT_SECONDS = 120.0
 _LIMIT_TIMES = 10
@@ -49,6 +54,9 @@ def _parser() -> argparse.ArgumentParser:
     # More than can be sent while the first answer comes, or the beginning waits for answers.
     parser.add_argument(
         "--workers", type=count, default=200, help="requests under way, at most (%(default)s)"
+    )
+    parser.add_argument(
+        "--silent-names", type=count, default=0, help="names that are never answered (none)"
     )
     return parser
 
@@ -84,18 +92,35 @@ def _crawl(options: argparse.Namespace, folder: Path) -> tuple[Cost, list[Asked]
         port = process.stdout.readline().strip() if process.stdout else ""
         if not port.isdigit():
             raise NoServer("the server does not start")
-        seeds = folder / "seeds.txt"
-        seeds.write_text(
-            "".join(f"http://{address(number)}:{port}/\n" for number in range(options.hosts)),
-            encoding="utf-8",
-        )
         print(f"bench: crawling {options.hosts} hosts …", file=sys.stderr, flush=True)
-        cost = _run(options, folder, seeds)
+        addresses = [address(number) for number in range(options.hosts)]
+        if options.silent_names:
+            named = {f"host{number}.test": Name(one) for number, one in enumerate(addresses)}
+            silent = [f"silent{number}.test" for number in range(options.silent_names)]
+            # A silent one before each other, as long as there are some.
+            pairs = zip_longest(silent, named)
+            seeds = _write_seeds(folder, port, [name for pair in pairs for name in pair if name])
+            with NameServer({**named, **dict.fromkeys(silent, SILENT)}) as server:
+                cost = _run(
+                    options,
+                    folder,
+                    seeds,
+                    f"POLITENESS_NAME_SERVERS={server.address}",
+                    "SCOPE_FOLLOW_SEED_REDIRECTS=False",
+                )
+        else:
+            cost = _run(options, folder, _write_seeds(folder, port, addresses))
     lines = log.read_text(encoding="utf-8").splitlines()
     return cost, [Asked(**json.loads(line)) for line in lines]
 
 
-def _run(options: argparse.Namespace, folder: Path, seeds: Path) -> Cost:
+def _write_seeds(folder: Path, port: str, hosts: Sequence[str]) -> Path:
+    seeds = folder / "seeds.txt"
+    seeds.write_text("".join(f"http://{host}:{port}/\n" for host in hosts), encoding="utf-8")
+    return seeds
+
+
+def _run(options: argparse.Namespace, folder: Path, seeds: Path, *settings: str) -> Cost:
     needed = (options.pages + 1) * (options.delay + options.answer)
     return run(
         [
@@ -106,6 +131,7 @@ def _run(options: argparse.Namespace, folder: Path, seeds: Path) -> Cost:
             *("-a", "sitemaps=never"),
             *("-s", "AUTOTHROTTLE_ENABLED=False"),
             *("-s", f"JOBDIR={folder / 'crawl'}"),
+            *(word for setting in settings for word in ("-s", setting)),
             *("-O", str(folder / "pages.jsonl")),
         ],
         cwd=folder,
@@ -134,16 +160,19 @@ def _show(options: argparse.Namespace, cost: Cost, judgement: Judgement) -> None
         f"{options.hosts:,} hosts, {options.pages} pages each, {options.delay:g} s between them, "
         f"{options.answer * 1000:g} ms an answer"
     )
+    if options.silent_names:
+        title += f", and {options.silent_names:,} names that are never answered"
     table = Table(title=title, title_justify="left", show_header=False)
     table.add_column(no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
-    is_met = "met" if judgement.utilisation >= _WANTED else "not met"
+    wanted = _WANTED_AMONG_SILENT if options.silent_names else _WANTED
+    is_met = "met" if judgement.utilisation >= wanted else "not met"
     for what, figure in (
         ("requests", f"{judgement.requests:,}"),
         ("seconds that a host needs at least", f"{judgement.ideal_seconds:.2f}"),
         ("seconds that it took", f"{judgement.actual_seconds:.2f}"),
         ("… until the last host was asked first", f"{judgement.beginning_seconds:.2f}"),
-        (f"utilisation (≥ {_WANTED:.0%}: {is_met})", f"{judgement.utilisation:.1%}"),
+        (f"utilisation (≥ {wanted:.0%}: {is_met})", f"{judgement.utilisation:.1%}"),
         ("… of a host's own time, on average", f"{judgement.host_utilisation:.1%}"),
         ("asked too soon (0)", f"{judgement.too_soon:,}"),
         ("… while another was under way (0)", f"{judgement.overlapping:,}"),

@@ -4,7 +4,7 @@
 |---|---|
 | ``unexpected status N`` | an answer outside 2xx that is no redirect |
 | ``timeout`` | no complete answer within DOWNLOAD_TIMEOUT |
-| ``dns`` | the host's name has no address |
+| ``dns`` | the host's name has no address; with a detail, its name servers did not say |
 | ``connection refused``, ``connection lost`` | nobody listens; the server hung up |
 | ``truncated`` | the body is shorter than announced, or ends inside its compression |
 | ``tls`` | no secure connection, or a certificate that can't be trusted |
@@ -21,8 +21,10 @@ A detail may follow after a colon. Any other word is the verdict of a team's own
 from __future__ import annotations
 
 import errno
+from enum import StrEnum
 
 from aiohttp import (
+    ClientConnectorDNSError,
     ClientConnectorError,
     ClientOSError,
     ClientPayloadError,
@@ -60,7 +62,6 @@ WORDS = frozenset(
 
 _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (DownloadTimeoutError, "timeout"),
-    (CannotResolveHostError, "dns"),
     # The only ones who cancel a download are the size limits.
     (DownloadCancelledError, "too large"),
     (ResponseDataLossError, "truncated"),
@@ -92,12 +93,41 @@ class Verdict(IgnoreRequest):
         self.error = error
 
 
+class Unresolved(StrEnum):
+    """Why the lookup of a name brought no address."""
+
+    # The answer of a name server, or known without one.
+    NO_SUCH_NAME = "no such name"
+    NO_ADDRESS = "no address"
+    BAD_NAME = "bad name"
+    # No answer, which may come another time.
+    TIMED_OUT = "timed out"
+    SERVER_FAILURE = "server failure"
+    REFUSED = "refused"
+    UNREACHABLE = "server unreachable"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_final(self) -> bool:
+        return self in {Unresolved.NO_SUCH_NAME, Unresolved.NO_ADDRESS, Unresolved.BAD_NAME}
+
+
+class NameNotResolved(OSError):
+    """The lookup of a name brought no address."""
+
+    def __init__(self, name: str, reason: Unresolved) -> None:
+        super().__init__(None, f"lookup of {name}: {reason}")
+        self.reason = reason
+
+
 def error_of(exception: BaseException) -> str:
     """The word for a failed download."""
     if isinstance(exception, Verdict):
         return exception.error
     if isinstance(exception, DownloadFailedError | DownloadConnectionRefusedError):
         return _failed_download(exception)
+    if isinstance(exception, CannotResolveHostError):
+        return _failed_lookup(exception)
     for kind, error in _KINDS:
         if isinstance(exception, kind):
             return error
@@ -105,6 +135,14 @@ def error_of(exception: BaseException) -> str:
         # Scrapy's HttpCompressionMiddleware, where a team has put it back: over the limit.
         return "too large"
     return f"unreadable: {type(exception).__name__}"
+
+
+def _failed_lookup(exception: CannotResolveHostError) -> str:
+    cause = exception.__cause__
+    error = cause.os_error if isinstance(cause, ClientConnectorDNSError) else cause
+    if isinstance(error, NameNotResolved) and not error.reason.is_final:
+        return f"dns: {error.reason}"
+    return "dns"
 
 
 def _failed_download(exception: BaseException) -> str:

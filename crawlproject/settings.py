@@ -122,6 +122,15 @@ RECRAWL_SHARE = 0.5  # of a host's requests, for visits, while new URLs wait
 # --- the fetch
 
 DOWNLOAD_TIMEOUT = 30  # seconds for one answer
+DNS_TIMEOUT = 10.0  # seconds for the lookup of a name, with all its retries
+DNSCACHE_ENABLED = True  # remember the addresses of names, for as long as their TTL says
+DNSCACHE_SIZE = 10_000  # names that are remembered
+POLITENESS_RESOLVER = "c-ares"  # who looks up names; system: as other programs do, but few at once
+POLITENESS_NAME_SERVERS: list[str] = []  # addresses of name servers; by default the system's
+POLITENESS_MAX_LOOKUPS = 2000  # of names, under way at once
+POLITENESS_DNS_MIN_TTL_SECONDS = 30.0  # a shorter TTL of an address is raised to this
+POLITENESS_DNS_MAX_TTL_SECONDS = 3600.0  # … and a longer one cut to this
+POLITENESS_DNS_NEGATIVE_SECONDS = 60.0  # for which a name without an address is not asked again
 DOWNLOAD_MAXSIZE = 32 * 1024 * 1024  # bytes of a body, also after decompression
 DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_VERIFY_CERTIFICATES = True

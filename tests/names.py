@@ -53,6 +53,13 @@ class Names(AbstractResolver):
             for address in addresses
         ]
 
+    # As ``politeness/resolver.py``: no request has to wait for its name before its turn.
+    def is_known(self, host: str) -> bool:
+        return True
+
+    def failure(self, host: str) -> None:
+        return None
+
     async def close(self) -> None:
         self.closed = True
 
@@ -61,7 +68,7 @@ class Names(AbstractResolver):
 def names(monkeypatch: pytest.MonkeyPatch) -> Names:
     """The resolver of all crawls of a test."""
     table = Names({})
-    monkeypatch.setattr("crawlproject.politeness.handler.ThreadedResolver", lambda: table)
+    monkeypatch.setattr("crawlproject.politeness.handler.resolver_of", lambda crawler: table)
     # An answer is not kept: each connection looks its name up.
     monkeypatch.setattr("crawlproject.politeness.handler._DNS_SECONDS", 0)
     return table

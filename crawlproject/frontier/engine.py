@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.defer import _schedule_coro
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Set
+    from collections.abc import Awaitable, Generator, Set
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -19,6 +19,12 @@ def is_busy(crawler: Crawler, more: int) -> bool:
     downloader = crawler.engine.downloader
     under_way = getattr(downloader, "under_way", len(downloader.active)) + more
     return downloader.needs_backout() or 0 < downloader.total_concurrency <= under_way
+
+
+def look_ahead(crawler: Crawler, url: str) -> Awaitable[float] | float | None:
+    """The name lookup that a URL has to wait for, or seconds until it may begin; None: neither."""
+    look_ahead = getattr(crawler.engine.downloader, "look_ahead", None)
+    return None if look_ahead is None else look_ahead(url)
 
 
 def requests_in_engine(crawler: Crawler) -> Set[Request]:

@@ -29,7 +29,7 @@ from crawlproject.frontier import alone, requests, use_frontier
 from crawlproject.frontier.base import LEASE, NOT_ASKED, Candidate, Lease
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.deadline import Deadline
-from crawlproject.frontier.engine import is_busy, stop, wake
+from crawlproject.frontier.engine import is_busy, look_ahead, stop, wake
 from crawlproject.frontier.leases import (
     FETCH_STARTED,
     FIRST_START,
@@ -190,6 +190,9 @@ class FrontierScheduler(BaseScheduler):
                 self._has_more = False
                 self._set_alarm(moment)
                 return None
+            if lease.verdict is None and (lookup := look_ahead(self._crawler, lease.fetch_url)):
+                self._hold_back(lease, lookup)
+                continue
             verdict = lease.verdict or self._gatekeeper.verdict(lease)
             if verdict is None or isinstance(verdict, str):
                 lease.verdict = verdict
@@ -305,10 +308,22 @@ class FrontierScheduler(BaseScheduler):
         self._out.add(request, lease)
         return request
 
-    def _ask(self, lease: Lease, question: Awaitable[float | None]) -> None:
+    def _hold_back(self, lease: Lease, lookup: Awaitable[float] | float) -> None:
+        """Until the name of its host is known. It takes no place of a request meanwhile."""
+        if isinstance(lookup, float):
+            moment = now()
+            self._frontier.hold(lease.host, moment + lookup)
+            self._frontier.release(lease, moment)
+        else:
+            self._begin_wait(lease, lookup)
+
+    def _begin_wait(self, lease: Lease, question: Awaitable[float | None]) -> None:
         task = self._loop.create_task(self._wait(lease, question))
         self._questions.add(task)
         task.add_done_callback(self._questions.discard)
+
+    def _ask(self, lease: Lease, question: Awaitable[float | None]) -> None:
+        self._begin_wait(lease, question)
         # From the next turn of the loop on, the downloader counts it.
         self._beginning += 1
         self._loop.call_soon(self._begun)

@@ -11,7 +11,11 @@ wait, but a host that is asked late is late for the rest of the crawl. Where non
 asked, several are read in a row. CONCURRENT_REQUESTS
 limits how many requests are under way; a few times as many answers may stand in line.
 
-Meta keys read: ``lease``, ``fetch_started``, ``turn``.
+A request that waits for its name to be looked up is not under way: name servers that never answer
+would take all places. The scheduler holds back a lease until the name is known (``look_ahead``).
+For requests without a lease the wait is here.
+
+Meta keys read: ``lease``, ``fetch_started``, ``turn``, ``proxy``.
 """
 
 from __future__ import annotations
@@ -19,22 +23,28 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from scrapy import signals
 from scrapy.core.downloader import Downloader
+from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
+from scrapy.exceptions import CannotResolveHostError
 
-from crawlproject.frontier.base import LEASE
+from crawlproject.frontier.base import LEASE, NOT_ASKED
 from crawlproject.frontier.engine import is_rushed, next_turn, wake
 from crawlproject.frontier.leases import FETCH_STARTED
 from crawlproject.politeness.asking import TURN
 from crawlproject.politeness.middlewares import Middlewares
+from crawlproject.urls.canonical import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Awaitable, Coroutine
 
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+    from crawlproject.politeness.resolver import NameResolver
 
 # Answers in line, at most, for each request that may be under way. Each holds what has come of
 # it so far.
@@ -52,16 +62,23 @@ class GatedDownloader(Downloader):
         self._answered: deque[tuple[asyncio.Future[Any], Any]] = deque()
         # Answers that wait for something else than to be read.
         self.aside = 0
+        # Requests that wait for a lookup.
+        self._looking_up = 0
+        # Behind a proxy names are the proxy's to look up. A middleware may set one, too.
+        self._has_proxy = any(
+            isinstance(one, HttpProxyMiddleware) and one.proxies
+            for one in self.middleware.middlewares
+        )
 
     @property
     def under_way(self) -> int:
         """Requests that were sent, or are about to be, and whose answer is not in line."""
-        return len(self.active) - len(self._answered) - self.aside
+        return len(self.active) - self._looking_up - len(self._answered) - self.aside
 
     def needs_backout(self) -> bool:
         most = self.total_concurrency
         in_line = len(self._answered) + self.aside
-        return most > 0 and (len(self.active) - in_line >= most or in_line >= _LINE * most)
+        return most > 0 and (self.under_way >= most or in_line >= _LINE * most)
 
     def fetch_async(self, request: Request) -> Coroutine[Any, Any, Response | Request]:
         """As ``fetch``. It counts as active from now on, also before it is waited for."""
@@ -75,6 +92,10 @@ class GatedDownloader(Downloader):
             self.active.remove(request)
 
     async def _enqueue_request(self, request: Request) -> Response:
+        if request.meta.get("proxy"):
+            self._has_proxy = True
+        elif LEASE not in request.meta:
+            await self._until_name_is_known(request)
         if not _has_turn(request):
             return await super()._enqueue_request(request)
         send, spider = self.signals.send_catch_log, self.crawler.spider
@@ -86,6 +107,40 @@ class GatedDownloader(Downloader):
             send(signals.request_left_downloader, request=request, spider=spider)
         await self._let_hosts_be_asked()
         return response
+
+    def look_ahead(self, url: str) -> Awaitable[float] | float | None:
+        """The lookup that a canonical URL has to wait for, or seconds until it may begin.
+
+        None: it need not wait. The result of the lookup is NOT_ASKED.
+        """
+        if self._has_proxy:
+            return None
+        names = self._names(url.partition(":")[0].rpartition(" ")[2])
+        host = host_of(url)
+        if names is None or not host or names.is_known(host):
+            return None
+        return names.put_off() or _looked_up(names, host)
+
+    async def _until_name_is_known(self, request: Request) -> None:
+        """Raises CannotResolveHostError: that spares the handler much work for nothing."""
+        parts = urlsplit(request.url)
+        names = self._names(parts.scheme)
+        host = parts.hostname
+        if names is None or not host:
+            return
+        if not names.is_known(host):
+            self._looking_up += 1
+            wake(self.crawler)
+            try:
+                await names.look_up(host)
+            finally:
+                self._looking_up -= 1
+        if failure := names.failure(host):
+            raise CannotResolveHostError(str(failure)) from failure
+
+    def _names(self, scheme: str) -> NameResolver | None:
+        """The resolver of a scheme's handler, if it is ours."""
+        return getattr(self.handlers._get_handler(scheme), "names", None)
 
     async def _let_hosts_be_asked(self) -> None:
         """A host that waits for this answer alone is asked before it is unpacked and read."""
@@ -141,6 +196,11 @@ class GatedDownloader(Downloader):
             while line and line[0][1] is not None and len(together) < _TOGETHER:
                 together.append(line.popleft())
         return together
+
+
+async def _looked_up(names: NameResolver, host: str) -> float:
+    await names.look_up(host)
+    return NOT_ASKED
 
 
 def _has_turn(request: Request) -> bool:

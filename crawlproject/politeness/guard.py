@@ -35,7 +35,6 @@ from crawlproject.scope.scope import INTERNAL
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from aiohttp import AddrInfoType, ClientRequest, ClientTimeout
@@ -48,15 +47,10 @@ logger = logging.getLogger(__name__)
 
 
 class Guard:
-    def __init__(self, crawler: Crawler, make_names: Callable[[], AbstractResolver]) -> None:
+    def __init__(self, crawler: Crawler, names: AbstractResolver) -> None:
         self._crawler = crawler
-        self._make_names = make_names
+        self.names = names
         self._has_warned = False
-
-    # Made when it is needed: it may want a loop that runs.
-    @cached_property
-    def names(self) -> AbstractResolver:
-        return self._make_names()
 
     @cached_property
     def _seeds(self) -> InternalSeeds | None:
@@ -64,11 +58,9 @@ class Guard:
         scope = scope_of(self._crawler)
         return None if scope is None else InternalSeeds(self._crawler, scope, self.names)
 
-    async def close(self) -> None:
+    def close(self) -> None:
         if seeds := vars(self).pop("_seeds", None):
             seeds.close()
-        if names := vars(self).pop("names", None):
-            await names.close()
 
     async def decide(self) -> None:
         """Find out whether this is the crawl of a private network, once."""
@@ -198,10 +190,10 @@ def guard_of(crawler: Crawler) -> Guard | None:
     return found() if (found := _guards.get(crawler)) else None
 
 
-def use_guard(crawler: Crawler, make_names: Callable[[], AbstractResolver]) -> Guard:
-    """The guard of a crawl, one for all its handlers. ``make_names`` makes their resolver."""
+def use_guard(crawler: Crawler, names: AbstractResolver) -> Guard:
+    """The guard of a crawl, one for all its handlers. ``names`` is their resolver."""
     guard = guard_of(crawler)
     if guard is None:
-        guard = Guard(crawler, make_names)
+        guard = Guard(crawler, names)
         _guards[crawler] = ref(guard)
     return guard

@@ -21,7 +21,6 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import aiohttp
-from aiohttp.resolver import ThreadedResolver
 from scrapy import signals
 from scrapy.core.downloader.handlers._aiohttp import AiohttpDownloadHandler, _ClientResponse
 from scrapy.core.downloader.handlers._base_streaming import BaseStreamingDownloadHandler
@@ -42,6 +41,7 @@ from crawlproject.politeness.client import Client, TimedResponse
 from crawlproject.politeness.downloader import GatedDownloader
 from crawlproject.politeness.exchange import address_of
 from crawlproject.politeness.guard import GuardedConnector, use_guard
+from crawlproject.politeness.resolver import resolver_of
 
 if TYPE_CHECKING:
     import asyncio
@@ -55,9 +55,6 @@ if TYPE_CHECKING:
 
 # Headers by which a request is no plain one.
 _LONG_WAY = frozenset({b"Host", b"Expect", b"Proxy-Authorization"})
-
-# Seconds for which an address is remembered.
-_DNS_SECONDS = 300
 
 # Signals of the pieces of an answer.
 _PIECES = (signals.headers_received, signals.bytes_received)
@@ -73,7 +70,8 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
         # Not that of the class between: its session is another.
         BaseStreamingDownloadHandler.__init__(self, crawler)
         self._ssl_context = _make_ssl_context(crawler.settings)
-        self._guard = use_guard(crawler, ThreadedResolver)
+        self.names = resolver_of(crawler)
+        self._guard = use_guard(crawler, self.names)
 
     # Made when it is needed: ``scrapy shell`` has no loop that runs before.
     @cached_property
@@ -85,7 +83,8 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
                 local_addr=self._bind_address,
                 # The gate knows who may be asked, and by how many at once.
                 limit=0,
-                ttl_dns_cache=_DNS_SECONDS,
+                # The resolver has one of its own, which honours TTLs.
+                use_dns_cache=False,
             ),
             self._ssl_context,
         )
@@ -93,7 +92,8 @@ class PatientDownloadHandler(AiohttpDownloadHandler):
     async def close(self) -> None:
         if "_session" in vars(self):
             await self._session.close()
-        await self._guard.close()
+        self._guard.close()
+        await self.names.close()
 
     async def download_request(self, request: Request) -> Response:
         plain = self._plain(request)

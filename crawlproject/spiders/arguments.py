@@ -17,6 +17,7 @@ from crawlproject.frontier.rounds import MODES as ROUND_MODES
 from crawlproject.frontier.rounds import NEVER
 from crawlproject.pages.structured import SYNTAXES
 from crawlproject.pipelines.duplicates import DROP, MARK, MAX_SIZE, MIN_SIZE
+from crawlproject.politeness.lookups import CARES, SYSTEM, parse_name_servers
 from crawlproject.politeness.origin_auth import origins_from
 from crawlproject.render import install as render
 from crawlproject.render.install import MODES
@@ -55,6 +56,7 @@ def rules(name: str, value: Any) -> list[Any]:
     return named
 
 
+_BOUNDS = ("MIN", "MAX")
 # How settings say 'no limit'.
 _ZERO = (None, 0, "0", "0.0")
 
@@ -110,16 +112,18 @@ _OTHER_SETTINGS: dict[str, Argument] = {
             "FRONTIER_WAIT_FOR_SEEDS SCHEDULER_PERSIST SCHEDULER_FLUSH_ON_START "
             "REDIS_START_URLS_AS_SET REDIS_START_URLS_AS_ZSET "
             "PAGES_CONTENT PAGES_MEDIA PAGES_TEXT DUPLICATES_ENABLED STORE_BODIES "
-            "RECRAWL_CONTINUOUS",
+            "RECRAWL_CONTINUOUS DNSCACHE_ENABLED",
         ),
         (
             values.seconds,
-            "DOWNLOAD_DELAY_JITTER DNS_TIMEOUT LOGSTATS_INTERVAL CLOSESPIDER_TIMEOUT_NO_ITEM "
+            "DOWNLOAD_DELAY_JITTER LOGSTATS_INTERVAL CLOSESPIDER_TIMEOUT_NO_ITEM "
             "FRONTIER_RETRY_BACKOFF_SECONDS FRONTIER_COMMIT_SECONDS "
             "AUTOTHROTTLE_START_DELAY "
             "AUTOTHROTTLE_MAX_DELAY AUTOTHROTTLE_TARGET_CONCURRENCY "
             "POLITENESS_MAX_CRAWL_DELAY_SECONDS POLITENESS_MAX_HOLD_SECONDS "
-            "POLITENESS_ROBOTS_MAX_AGE_SECONDS POLITENESS_ROBOTS_UNREACHABLE_SECONDS",
+            "POLITENESS_ROBOTS_MAX_AGE_SECONDS POLITENESS_ROBOTS_UNREACHABLE_SECONDS "
+            "POLITENESS_DNS_MIN_TTL_SECONDS POLITENESS_DNS_MAX_TTL_SECONDS "
+            "POLITENESS_DNS_NEGATIVE_SECONDS",
         ),
         (
             values.whole_number(0),
@@ -132,7 +136,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         ),
         (
             values.whole_number(1),
-            "FRONTIER_COMMIT_PAGES CONCURRENT_ITEMS "
+            "POLITENESS_MAX_LOOKUPS FRONTIER_COMMIT_PAGES CONCURRENT_ITEMS "
             "REACTOR_THREADPOOL_MAXSIZE DUPLICATES_MIN_WORDS RENDER_CONCURRENCY "
             "RECRAWL_GONE_VISITS SITEMAPS_MAX_URLS SITEMAPS_MAX_BYTES SITEMAPS_MAX_FILES",
         ),
@@ -145,7 +149,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.one_of(MARK, DROP), "DUPLICATES_ACTION"),
         (
             values.some_time,
-            "DOWNLOAD_TIMEOUT RENDER_TIMEOUT_SECONDS FRONTIER_LEASE_SECONDS "
+            "DOWNLOAD_TIMEOUT DNS_TIMEOUT RENDER_TIMEOUT_SECONDS FRONTIER_LEASE_SECONDS "
             "MONITORING_SNAPSHOT_SECONDS RECRAWL_MIN_INTERVAL_SECONDS "
             "RECRAWL_MAX_INTERVAL_SECONDS",
         ),
@@ -154,6 +158,8 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.encoding, "FEED_EXPORT_ENCODING"),
         (values.statuses, "RETRY_HTTP_CODES"),
         (values.one_of(HOSTNAME, DOMAIN), "POLITENESS_HOST"),
+        (values.one_of(CARES, SYSTEM), "POLITENESS_RESOLVER"),
+        (parse_name_servers, "POLITENESS_NAME_SERVERS"),
         (values.some_of(*SYNTAXES), "PAGES_STRUCTURED_DATA"),
         (values.host_limits, "POLITENESS_HOSTS"),
         (values.log_level, "LOG_LEVEL"),
@@ -198,6 +204,7 @@ def apply(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
         raise BadArgument("rate", "is another way to say delay: give one of them")
     _check(settings)
     _check_visits(settings)
+    _check_names(settings)
     seeds = _seeds(arguments, settings)
     _keep_outside(seeds, settings)
     settings.set("SEEDS", seeds, priority="cmdline")
@@ -244,13 +251,24 @@ def _check_visits(settings: BaseSettings) -> None:
         raise BadArgument(
             "recrawl", "never, and RECRAWL_CONTINUOUS, which visits for ever: leave one of them out"
         )
-    least, most = (
-        settings.getfloat(f"RECRAWL_{which}_INTERVAL_SECONDS") for which in ("MIN", "MAX")
-    )
+    least, most = (settings.getfloat(f"RECRAWL_{which}_INTERVAL_SECONDS") for which in _BOUNDS)
     if least > most:
         raise BadArgument(
             "RECRAWL_MIN_INTERVAL_SECONDS",
             f"{least:g} is more than RECRAWL_MAX_INTERVAL_SECONDS={most:g}",
+        )
+
+
+def _check_names(settings: BaseSettings) -> None:
+    if settings["POLITENESS_RESOLVER"] == SYSTEM and settings["POLITENESS_NAME_SERVERS"]:
+        raise BadArgument(
+            "POLITENESS_NAME_SERVERS", f"the system has its own: leave out one, or say {CARES}"
+        )
+    least, most = (settings.getfloat(f"POLITENESS_DNS_{which}_TTL_SECONDS") for which in _BOUNDS)
+    if least > most:
+        raise BadArgument(
+            "POLITENESS_DNS_MIN_TTL_SECONDS",
+            f"{least:g} is more than POLITENESS_DNS_MAX_TTL_SECONDS={most:g}",
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.dns_server import Name, NameServer
 from tests.service.serving import PASSWORD, USER, Service, free_port
 
 if TYPE_CHECKING:
@@ -118,26 +119,26 @@ def test_a_seed_whose_name_leads_inside_is_not_asked(site: SiteFactory, tmp_path
     """Found out at the connection, and so also for a name that changes its address."""
     server = site({"pages": {"/": {}}})
     (tmp_path / "names").mkdir()
-    (tmp_path / "names" / "sitecustomize.py").write_text(
-        "import socket\n"
-        "asked = socket.getaddrinfo\n"
-        "def answer(host, *rest, **named):\n"
-        "    inside = host in ('rebind.example', b'rebind.example')\n"
-        "    return asked('127.0.0.1' if inside else host, *rest, **named)\n"
-        "socket.getaddrinfo = answer\n"
-    )
     (tmp_path / "service").mkdir()
     service = Service(tmp_path / "service", allow_internal="no")
     service.environment["PYTHONPATH"] += f":{tmp_path / 'names'}"
-    with service:
-        inside = {"project": "crawlproject", "spider": "site"}
-        inside["seed"] = f"http://rebind.example:{server.port}/"
-        service.form("/schedule.json", **inside, jobid="inside", setting="RETRY_TIMES=0")
-        done = service.until_ended("inside")
-        assert (done["status"], done["exit_status"]) == ("failed", 1)
-        # Nor does a setting open the inside.
-        asked_for = service.form("/schedule.json", **inside, setting="SCOPE_INTERNAL_SEEDS=True")
-        assert asked_for.status == 403
+    with NameServer({"rebind.example": Name("127.0.0.1")}) as names:
+        (tmp_path / "names" / "sitecustomize.py").write_text(
+            "from crawlproject import settings\n"
+            f"settings.POLITENESS_NAME_SERVERS = [{names.address!r}]\n"
+        )
+        with service:
+            inside = {"project": "crawlproject", "spider": "site"}
+            inside["seed"] = f"http://rebind.example:{server.port}/"
+            service.form("/schedule.json", **inside, jobid="inside", setting="RETRY_TIMES=0")
+            done = service.until_ended("inside")
+            assert (done["status"], done["exit_status"]) == ("failed", 1)
+            # Nor does a setting open the inside.
+            asked_for = service.form(
+                "/schedule.json", **inside, setting="SCOPE_INTERNAL_SEEDS=True"
+            )
+            assert asked_for.status == 403
+        assert names.asked("rebind.example")
     assert server.log() == []
 
 
