@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlproject.urls.canonical import NotCrawlable
 from crawlproject.urls.document import base_url, survey
-from crawlproject.urls.link_bounds import LONGEST_BASE, LONGEST_URL, TooLong, check_href
+from crawlproject.urls.link_bounds import (
+    LONGEST_BASE,
+    LONGEST_LIST,
+    LONGEST_URL,
+    TooLong,
+    check_href,
+)
 from crawlproject.urls.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -112,7 +118,7 @@ class ContentReader:
             href, rel = attributes.get("href"), attributes.get("rel")
             if rel is None or "href" not in attributes:
                 continue
-            rels = rel.lower().split()
+            rels = rel[:LONGEST_LIST].lower().split()
             if canonical is None and "canonical" in rels:
                 # One that can't be read is the page's only word all the same.
                 canonical = addresses.resolve(href or "") or ""

@@ -39,9 +39,13 @@ def read_sitemap(
     most_urls: int,
     most_bytes: int,
     content_type: str = "",
+    url_length: int = 0,
 ) -> Sitemap:
-    """``url`` is the document's own; ``most_bytes`` are of the body as it is unpacked."""
-    gathering = Gathering(canonicalize, most_urls)
+    """``url`` is the document's own; ``most_bytes`` are of the body as it is unpacked, and bound
+    the characters of its URLs, too. URLs that are longer than ``url_length`` (0: no limit) are
+    left out, but for the first.
+    """
+    gathering = Gathering(canonicalize, most_urls, most_bytes, url_length)
     pieces = Pieces(body, most_bytes)
     text = in_utf8(iter(pieces), content_type)
     start = _start_of(text)
@@ -65,7 +69,12 @@ def read_sitemap(
     else:
         kind, problem = "", problem or ("no sitemap: it has no URL" if start else "it is empty")
     return Sitemap(
-        kind, gathering.urls, gathering.nested, bool(kind) and problem is not None, problem
+        kind,
+        gathering.urls,
+        gathering.nested,
+        bool(kind) and problem is not None,
+        problem,
+        gathering.too_long,
     )
 
 

@@ -21,8 +21,11 @@ MAX_LINK_CHARACTERS = 10_000_000
 LONGEST_URL = 65_536
 # Characters of a base, and of a URL that is recorded and not fetched.
 LONGEST_BASE = 8_192
-# Links of a page that are recorded as skipped because they are too long.
-_MOST_RECORDED = 100
+# Characters of an attribute that is a list of words, as ``rel`` is: a list of short words takes
+# thirty times the memory of its text.
+LONGEST_LIST = 1_000
+# Links of a page, or URLs of a sitemap, that are recorded as skipped because they are too long.
+MAX_RECORDED = 100
 _NO_LIMIT = 2**62
 
 _OTHER_SCHEME = re.compile(r"\s*+(?!https?:)[a-z][a-z0-9+.-]*+:", re.IGNORECASE).match
@@ -50,6 +53,11 @@ def check_href(href: str) -> None:
         raise TooLong(len(href))
 
 
+def longest_url(limit: int) -> int:
+    """Characters of a URL, by URLLENGTH_LIMIT; 0: no limit."""
+    return min(limit or LONGEST_URL, LONGEST_URL)
+
+
 class LinkBounds(NamedTuple):
     """Characters of one URL, and of all links of a page; 0: no limit."""
 
@@ -57,7 +65,7 @@ class LinkBounds(NamedTuple):
     page: int = MAX_LINK_CHARACTERS
 
     def room(self) -> Room:
-        return Room(min(self.url or LONGEST_URL, LONGEST_URL), self.page or _NO_LIMIT)
+        return Room(longest_url(self.url), self.page or _NO_LIMIT)
 
     def fitting(self, links: Mapping[str, bool], room: Room) -> dict[str, bool]:
         """The links that fit, of those that somebody else has found."""
@@ -96,7 +104,7 @@ class Room:
         if link.url is not None and link.length <= LONGEST_BASE:
             if link.url in found:
                 return link.url
-            if self._recorded < _MOST_RECORDED:
+            if self._recorded < MAX_RECORDED:
                 self._recorded += 1
                 return link.url
         self.too_long += 1

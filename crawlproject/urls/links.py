@@ -29,7 +29,13 @@ from crawlproject.urls.document import (
     reading_of,
 )
 from crawlproject.urls.found import FoundLink, TextBudget
-from crawlproject.urls.link_bounds import LONGEST_URL, LinkBounds, TooLong, check_href
+from crawlproject.urls.link_bounds import (
+    LONGEST_LIST,
+    LONGEST_URL,
+    LinkBounds,
+    TooLong,
+    check_href,
+)
 from crawlproject.urls.queries import with_query_in
 from crawlproject.urls.remembered import Remembered
 
@@ -312,7 +318,7 @@ def _checked_css(selector: str) -> str:
 
 def _words(value: str | None) -> list[str]:
     # Commas are wrong there, and common.
-    return value.lower().replace(",", " ").split() if value else []
+    return value[:LONGEST_LIST].lower().replace(",", " ").split() if value else []
 
 
 def _is_nofollow(attributes: Attributes) -> bool:
