@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "crawlproject"
 
 # What every room may use, then the rooms in the order of a URL's way, then who looks on.
-COMMON = ("dispatch", "errors", "extras", "failures", "items", "moments", "records")
+COMMON = ("compressed", "dispatch", "errors", "extras", "failures", "items", "moments", "records")
 ROOMS = (
     "urls",
     "scope",

@@ -9,10 +9,12 @@ from crawlproject.sitemaps.dates import is_newer, read_date
 from crawlproject.sitemaps.encoded import UNREADABLE
 from crawlproject.sitemaps.hints import CHANGE_FREQUENCIES, Cut, Hint
 from crawlproject.urls.canonical import NotCrawlable
-from crawlproject.urls.link_bounds import LONGEST_BASE, MAX_RECORDED, longest_url
+from crawlproject.urls.link_bounds import LONGEST_BASE, LinkBounds, TooLong
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from crawlproject.urls.link_bounds import Room
 
 # Characters of a URL, or of anything else that is read.
 LONGEST_TEXT = 8_192
@@ -24,26 +26,20 @@ _REMEMBERED = 1_024
 class Gathering:
     """The first that is said of a URL counts, but of its dates the newest.
 
-    ``most_characters`` bounds all URLs together, images and alternates among them: a document
-    multiplies them by its ``xml:base``. URLs of more than ``url_length`` characters (0: no limit)
-    are counted in ``too_long``; the first of them are kept, to be recorded as skipped.
+    ``room`` bounds the characters of a URL, and of all together, images and alternates among them:
+    a document multiplies them by its ``xml:base``. URLs that are too long are counted there; the
+    first of them are kept, to be recorded as skipped.
     """
 
     def __init__(
-        self,
-        canonicalize: Callable[[str, str], str],
-        most_urls: int,
-        most_characters: int = 52_428_800,
-        url_length: int = 0,
+        self, canonicalize: Callable[[str, str], str], most_urls: int, room: Room | None = None
     ) -> None:
         self._canonicalize = lru_cache(_REMEMBERED)(canonicalize)
         self._most_urls = most_urls
-        self._most_characters = self._room = most_characters
-        self._longest = longest_url(url_length)
-        self._recorded = 0
+        self._room = room or LinkBounds().room()
+        self._most_characters = self._room.left
         self.urls: dict[str, Hint] = {}
         self.nested: dict[str, str | None] = {}
-        self.too_long = 0
 
     def resolve(self, text: str, base: str) -> str | None:
         """The canonical URL; None if there is none, or if it is too long. Raises Cut."""
@@ -55,14 +51,14 @@ class Gathering:
             url = self._canonicalize(text, base)
         except NotCrawlable:
             return None
-        self._room -= len(url)
-        if self._room < 0:
+        self._room.left -= len(url)
+        if self._room.left < 0:
             raise Cut(
                 f"its URLs have more than {self._most_characters:,} characters in all "
                 "(SITEMAPS_MAX_BYTES)"
             )
         if len(url) > LONGEST_BASE:
-            self.too_long += 1
+            self._room.too_long += 1
             return None
         return url
 
@@ -70,11 +66,10 @@ class Gathering:
         """Raises Cut."""
         known = self.urls.get(url)
         if known is None:
-            if len(url) > self._longest:
-                if self._recorded >= MAX_RECORDED:
-                    self.too_long += 1
-                    return
-                self._recorded += 1
+            if len(url) > self._room.longest and not self._room.recorded(
+                TooLong(len(url), url), self.urls
+            ):
+                return
             self._count()
             self.urls[url] = hint
         elif is_newer(hint.lastmod, known.lastmod):
@@ -83,8 +78,8 @@ class Gathering:
     def add_nested(self, url: str, lastmod: str | None) -> None:
         """Raises Cut."""
         if url not in self.nested:
-            if len(url) > self._longest:
-                self.too_long += 1
+            if len(url) > self._room.longest:
+                self._room.too_long += 1
                 return
             self._count()
             self.nested[url] = lastmod

@@ -36,8 +36,6 @@ class Sitemap(NamedTuple):
     is_cut: bool
     # On one line: why it is no sitemap, or why it is cut.
     problem: str | None
-    # URLs that were left out because of their length.
-    too_long: int = 0
 
 
 class Cut(Exception):

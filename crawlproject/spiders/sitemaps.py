@@ -28,7 +28,7 @@ from crawlproject.scope.scope import Mode
 from crawlproject.sitemaps.read import read_sitemap
 from crawlproject.spiders.redirects import location_of
 from crawlproject.urls.canonical import NotCrawlable, host_of
-from crawlproject.urls.link_bounds import longest_url
+from crawlproject.urls.link_bounds import LinkBounds, longest_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -158,6 +158,7 @@ class Sitemaps:
             self._stats.inc_value("sitemaps/failed")
             return
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        room = LinkBounds(self._bounds.url_length, self._bounds.bytes).room()
         found = read_sitemap(
             response.body,
             response.url,
@@ -165,9 +166,10 @@ class Sitemaps:
             most_urls=self._bounds.urls,
             most_bytes=self._bounds.bytes,
             content_type=content_type,
-            url_length=self._bounds.url_length,
+            room=room,
         )
         self._tell(found, lease)
+        self._count_left_out(room.too_long, address_of(lease.url))
         lease.content = Content(sha256(response.body).digest())
         lease.links = list(found.urls)
         lease.reasons = {
@@ -186,7 +188,6 @@ class Sitemaps:
             return
         self._stats.inc_value("sitemaps/read")
         self._stats.inc_value("sitemaps/urls", len(found.urls))
-        self._count_left_out(found.too_long, address)
         if found.is_cut:
             self._stats.inc_value("sitemaps/cut")
             logger.warning("The sitemap %s was read in part: %s", address, found.problem)

@@ -201,9 +201,7 @@ class FastLinkExtractor:
         for tag, node in elements:
             attributes = node.attributes
             nofollow = nofollow_all or _is_nofollow(attributes)
-            for url, href, length in self._targets(
-                response, tag, attributes, place, room, found
-            ):
+            for url, href, length in self._targets(response, tag, attributes, place, room, found):
                 if url is None or url not in found:
                     room.left -= length
                 if url is not None:

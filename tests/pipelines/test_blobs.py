@@ -65,9 +65,9 @@ class Counted:
         self.name, self.is_slow = place.name, place.is_slow
         self.reads = self.writes = 0
 
-    def read(self, name: str) -> bytes | None:
+    def read(self, name: str, most_bytes: int | None = None) -> bytes | None:
         self.reads += 1
-        return self._place.read(name)
+        return self._place.read(name, most_bytes)
 
     def write(self, name: str, data: bytes) -> None:
         self.writes += 1
