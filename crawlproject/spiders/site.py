@@ -300,13 +300,12 @@ class SiteSpider(CrawlSpider):
         if not self._has_told_of_left_out:
             self._has_told_of_left_out = True
             logger.warning(
-                "%.200s: %d links were left out: %d are too long (URLLENGTH_LIMIT=%d), %d are "
-                "beyond the characters of a page's links (URLS_MAX_LINK_CHARACTERS=%d). Those of "
-                "other pages are counted: links_left_out",
+                "Links left out of %.200s: %d longer than %d characters (URLLENGTH_LIMIT), %d past "
+                "the %d characters that all links of a page may have (URLS_MAX_LINK_CHARACTERS). "
+                "Further pages are counted: links_left_out",
                 page.url,
-                room.left_out,
                 room.too_long,
-                self._bounds.url,
+                room.longest,
                 room.beyond,
                 self._bounds.page,
             )

@@ -196,11 +196,11 @@ class Sitemaps:
         """URLs that are too long. The first sitemap that has any is told of."""
         if count and not self._stats.get_value("sitemaps/urls_left_out"):
             logger.warning(
-                "%.200s: %d URLs were left out, because they are too long (URLLENGTH_LIMIT=%d). "
-                "Those of other sitemaps are counted: sitemaps/urls_left_out",
+                "URLs left out of %.200s: %d longer than %d characters (URLLENGTH_LIMIT). Further "
+                "sitemaps are counted: sitemaps/urls_left_out",
                 where,
                 count,
-                self._bounds.url_length,
+                longest_url(self._bounds.url_length),
             )
         if count:
             self._stats.inc_value("sitemaps/urls_left_out", count)
