@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Elements of a page that are looked at. Each costs a few microseconds.
 MAX_MARKS = 20_000
+# Characters of a name that is not counted: it has no vocabulary in it.
+_SHORT_NAME = 40
 # Characters of an attribute that is a list. Words take many times the memory of their text.
 _LONGEST_LIST = 20_000
 
@@ -118,7 +120,7 @@ class Assembly:
                     break
                 value = self._inner(place, path) if is_item else self._value_at(place)
                 if value is not None:
-                    if name not in properties:
+                    if len(name) > _SHORT_NAME and name not in properties:
                         self._budget.characters -= len(name)
                     add(properties, name, value)
         return {"type": one_or_several(found.types), "properties": properties}

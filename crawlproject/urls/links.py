@@ -164,7 +164,8 @@ class FastLinkExtractor:
                         url = known[href] if href in known else place.resolve_beside(href)
                     except TooLong as link:
                         url = room.recorded(link, found)
-                        free -= link.length
+                        if url is None:
+                            free -= link.length
                     if url is not None:
                         if url not in found:
                             free -= len(url)
