@@ -29,17 +29,14 @@ def page(*hrefs: str, base: str = HOME) -> HtmlResponse:
 def both(response: HtmlResponse, bounds: LinkBounds) -> tuple[list[str], int, int]:
     """The links by either way to ask for them, and how many were left out."""
     extractor = FastLinkExtractor(bounds=bounds)
-    found = []
-    for urls in (
-        lambda: list(extractor.addresses(response)),
-        lambda: [link.url for link in extractor.extract_links(response)],
-    ):
-        links = urls()
-        room = reading_of(response).room
-        assert room is not None
-        found.append((links, room.too_long, room.beyond))
-    assert found[0] == found[1]
-    return found[0]
+    links = list(extractor.addresses(response))
+    room = reading_of(response).room
+    assert [link.url for link in extractor.extract_links(response)] == links
+    again = reading_of(response).room
+    assert room is not None
+    assert again is not None
+    assert (again.too_long, again.beyond) == (room.too_long, room.beyond)
+    return links, room.too_long, room.beyond
 
 
 def test_links_of_a_page_end_where_their_characters_do() -> None:
