@@ -83,6 +83,8 @@ class Page:
     orphan: bool = False
     # What its site's sitemap says of it: ``url`` (of the sitemap), ``lastmod`` …
     sitemap: dict[str, Any] = field(default_factory=dict)
+    # Links that are not among ``links``: too long, or too many characters for one page.
+    links_left_out: int | None = None
 
     # What a team's pipelines add: fields of the outputs like the others.
     extra: dict[str, Any] = field(default_factory=dict)

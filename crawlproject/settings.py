@@ -26,6 +26,7 @@ URLS_TRACKING_PARAMS = list(DEFAULT_TRACKING_PARAMS)  # query parameters that na
 URLS_JOIN_SCHEMES = False  # whether http and https are one URL (then https is fetched)
 URLS_RESPECT_NOFOLLOW = True  # record, but don't follow, what a page asks not to be followed
 URLS_LINK_RELS: list[str] = []  # which <link rel=…> count as links: next, alternate, canonical
+URLS_MAX_LINK_CHARACTERS = 10_000_000  # of all links of a page; 0: no limit
 
 # --- scope: who may enter
 

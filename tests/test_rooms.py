@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "crawlproject"
 
 # What every room may use, then the rooms in the order of a URL's way, then who looks on.
 COMMON = (
+    "compressed",
     "dispatch",
     "errors",
     "extras",

@@ -70,7 +70,9 @@ class Command(Inquiry, ScrapyCommand):
             raise BadArgument("URL", f"{asked!r} is a directory: give {self.syntax()}")
         if opts.body and opts.json:
             raise BadArgument("--body", "is the body alone: leave out --json")
-        shelves = Shelves(source.folder, self.settings["STORE_URI"])
+        shelves = Shelves(
+            source.folder, self.settings["STORE_URI"], self.settings.getint("DOWNLOAD_MAXSIZE")
+        )
         with source.questions() as questions:
             url = url_meant(asked, questions, canonicalizer_from(self.settings))
             leaf = leaf_of(questions, asked, url)
@@ -113,7 +115,8 @@ def _look_for_body(leaf: Leaf, shelves: Shelves) -> str | None:
         return None
     leaf["body"] = MISSING
     try:
-        if not shelves.blobs(stored["store"]).has(stored["content_hash"]):
+        blobs = shelves.blobs(stored["store"])
+        if not blobs.has(stored["content_hash"], stored["body_bytes"]):
             return "it is gone, or damaged"
     except (MissingBody, StoreError) as error:
         return str(error)

@@ -59,7 +59,9 @@ class WarcExporter(SortedPagesExporter):
     def from_crawler(cls, crawler: Crawler, file: IO[bytes], **options: Any) -> Self:
         with suppress(LookupError):
             folder = frontier_of(crawler).folder
-            options.setdefault("shelves", Shelves(folder, crawler.settings["STORE_URI"]))
+            settings = crawler.settings
+            shelves = Shelves(folder, settings["STORE_URI"], settings.getint("DOWNLOAD_MAXSIZE"))
+            options.setdefault("shelves", shelves)
         return super().from_crawler(crawler, file, **options)
 
     @classmethod
@@ -136,7 +138,9 @@ class WarcExporter(SortedPagesExporter):
         if stored["content_hash"] is None:
             return b""
         assert self._shelves is not None
-        return self._shelves.blobs(stored["store"]).get(stored["content_hash"])
+        return self._shelves.blobs(stored["store"]).get(
+            stored["content_hash"], stored["body_bytes"]
+        )
 
     def _response(
         self, writer: WARCWriter, stored: dict[str, Any], body: bytes, bodies: Bodies

@@ -76,6 +76,7 @@ KEY_ORDER = (
     "similarity",
     "orphan",
     "sitemap",
+    "links_left_out",
 )
 _DIFFERS_EACH_TIME = ("fetch_ms", "fetched_at")
 _KNOWN = frozenset((*KEY_ORDER, *_DIFFERS_EACH_TIME))

@@ -87,6 +87,8 @@ class Ending:
     near: int = 0
     # Pages that are empty without scripts, where nobody has asked for a browser.
     scripted: int = 0
+    # Links, and URLs of sitemaps, that were not kept because of their length.
+    left_out: int = 0
     exceptions: int = 0
     earlier: Earlier | None = None
     # What came of visiting pages again, if this run did; and when, if nothing was due.
@@ -124,6 +126,11 @@ def notes(ending: Ending) -> list[str]:
         _continuation(ending),
         _early_end(ending),
     ]
+    if ending.left_out:
+        candidates.append(
+            f"{plural(ending.left_out, 'link')} left out for their length: -s URLLENGTH_LIMIT=N, "
+            "URLS_MAX_LINK_CHARACTERS=N."
+        )
     if ending.dropped:
         candidates.append(f"{plural(ending.dropped, 'item')} more dropped by a pipeline.")
     if ending.exceptions:

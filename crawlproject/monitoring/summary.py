@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from crawlproject.monitoring.tally import Broken
 
 PLAIN_WIDTH = 100
+# Stats of URLs that were not kept.
+_LEFT_OUT = ("links/left_out/too_long", "links/left_out/page_limit", "sitemaps/urls_left_out")
 
 
 class Summary:
@@ -130,6 +132,7 @@ class Summary:
             exact=stats.get_value("duplicates/exact", 0),
             near=stats.get_value("duplicates/near", 0),
             scripted=stats.get_value("pages/scripted", 0) if self._is_unrendered() else 0,
+            left_out=sum(stats.get_value(key, 0) for key in _LEFT_OUT),
             exceptions=stats.get_value("spider_exceptions/count", 0),
         )
         if (frontier := self._frontier()) is not None:

@@ -11,6 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlproject.urls.canonical import NotCrawlable
 from crawlproject.urls.document import base_url, survey
+from crawlproject.urls.link_bounds import (
+    LONGEST_BASE,
+    LONGEST_LIST,
+    LONGEST_URL,
+    TooLong,
+    check_href,
+)
 from crawlproject.urls.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -28,6 +35,9 @@ MAX_TEXT_LENGTH = 1000
 _LONGEST_TEXT = 100_000
 # Of each kind on a page.
 MAX_ENTRIES = 1000
+# Characters of the URLs of its pictures, media and versions in other languages, in all. A base
+# that is long is in each of them.
+MAX_URL_CHARACTERS = 1_000_000
 # How often a page's text is read for its headings, at most.
 _TIMES = 4
 
@@ -54,18 +64,21 @@ class ContentReader:
         self._headings = [f"h{level}" for level in range(1, self._reach.heading_levels + 1)]
         self._places = Remembered(self._url)
 
-    def read(self, response: Response, page: Page) -> None:
-        """Fill in what the page says."""
+    def read(self, response: Response, page: Page) -> int:
+        """Fill in what the page says. Return how many URLs were left out for their length; where
+        all of them are too long together, not more than one of a kind is counted.
+        """
         found = survey(response)
         page.title = _title(found)
         page.language = _language(response, found)
         self._read_meta(found, page)
-        place = self._places.at(base_url(response))
-        self._read_links(found, page, place)
+        addresses = _Addresses(self._places.at(base_url(response)))
+        self._read_links(found, page, addresses)
         page.headings = self._read_headings(found, len(response.body))
         if self._reach.media:
-            page.images = _unique(place, _image_sources(found))
-            page.media = _unique(place, map(_media_source, _media(found)))
+            page.images = addresses.unique(_image_sources(found))
+            page.media = addresses.unique(map(_media_source, _media(found)))
+        return addresses.left_out
 
     def _read_headings(self, found: Survey, size: int) -> list[dict[str, Any]]:
         headings: list[dict[str, Any]] = []
@@ -98,29 +111,79 @@ class ContentReader:
             if name.startswith("og:") and (text := clean(content)):
                 page.open_graph.setdefault(clean(name[3:]) or "", text)
 
-    def _read_links(self, found: Survey, page: Page, place: Place) -> None:
+    def _read_links(self, found: Survey, page: Page, addresses: _Addresses) -> None:
         canonical: str | None = None
         for node in found.named.get("link", ()):
             attributes = node.attributes
             href, rel = attributes.get("href"), attributes.get("rel")
             if rel is None or "href" not in attributes:
                 continue
-            rels = rel.lower().split()
+            rels = rel[:LONGEST_LIST].lower().split()
             if canonical is None and "canonical" in rels:
                 # One that can't be read is the page's only word all the same.
-                canonical = place.resolve(href or "") or ""
-            elif "alternate" in rels and (language := attributes.get("hreflang")):
-                url = place.resolve(href or "")
-                if url is not None and len(page.alternates) < MAX_ENTRIES:
-                    page.alternates.setdefault(clean(language).lower(), url)
+                canonical = addresses.resolve(href or "") or ""
+            elif (
+                "alternate" in rels
+                and (language := attributes.get("hreflang"))
+                and len(page.alternates) < MAX_ENTRIES
+                and (url := addresses.resolve(href or "")) is not None
+            ):
+                page.alternates.setdefault(clean(language).lower(), url)
         if canonical and canonical != page.url:
             page.canonical = canonical
 
     def _url(self, href: str, base: str) -> str | None:
         try:
-            return self._canonicalize(href, base)
+            if len(href) > LONGEST_URL:
+                check_href(href)
+            url = self._canonicalize(href, base)
         except NotCrawlable:
             return None
+        if len(url) > LONGEST_BASE:
+            raise TooLong(len(url))
+        return url
+
+
+class _Addresses:
+    """URLs that a page names and that are recorded, not fetched, up to MAX_URL_CHARACTERS."""
+
+    __slots__ = ("_place", "_room", "left_out")
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._room = MAX_URL_CHARACTERS
+        self.left_out = 0
+
+    def resolve(self, href: str) -> str | None:
+        """The URL of an href, if there is room for it."""
+        url = self._resolve(href)
+        if url is not None:
+            self._room -= len(url)
+        return url
+
+    def unique(self, sources: Iterable[str | None]) -> list[str]:
+        """The URLs of some elements, each once, in page order."""
+        known = self._place.anywhere
+        found: dict[str, None] = {}
+        for source in sources:
+            if source:
+                # Most are the same on many pages.
+                url = known.get(source) or self._resolve(source)
+                if url is not None and url not in found:
+                    self._room -= len(url)
+                    found[url] = None
+                    if len(found) >= MAX_ENTRIES or self._room < 0:
+                        break
+        return list(found)
+
+    def _resolve(self, href: str) -> str | None:
+        try:
+            if self._room >= 0:
+                return self._place.resolve(href)
+        except TooLong as link:
+            self._room -= link.length
+        self.left_out += 1
+        return None
 
 
 def clean(text: str) -> str:
@@ -179,18 +242,3 @@ def _media_source(node: LexborNode) -> str | None:
 def _first_of_set(attributes: dict[str, str | None]) -> str | None:
     words = (attributes.get("srcset") or "").split(None, 1)
     return words[0].rstrip(",") if words else None
-
-
-def _unique(place: Place, sources: Iterable[str | None]) -> list[str]:
-    """Their URLs, each once, in page order."""
-    known = place.anywhere
-    found: dict[str, None] = {}
-    for source in sources:
-        if source:
-            # Most are the same on many pages.
-            url = known.get(source) or place.resolve(source)
-            if url is not None:
-                found[url] = None
-                if len(found) >= MAX_ENTRIES:
-                    break
-    return list(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlproject.pages.names import one_or_several
+from crawlproject.pages.names import MAX_TYPES, one_or_several
 from crawlproject.pages.values import ID, MAX_DEPTH, Budget, Item, add
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 # Elements of a page that are looked at. Each costs a few microseconds.
 MAX_MARKS = 20_000
+# Characters of a name that is not counted: it has no vocabulary in it.
+_SHORT_NAME = 40
+# Characters of an attribute that is a list. Words take many times the memory of their text.
+_LONGEST_LIST = 20_000
 
 
 class Mark(NamedTuple):
@@ -31,8 +35,12 @@ class Mark(NamedTuple):
 
     def words(self, name: str) -> list[str]:
         """An attribute that is a list, each word once."""
-        words = (self.attributes.get(name) or "").split()
+        words = (self.attributes.get(name) or "")[:_LONGEST_LIST].split()
         return list(dict.fromkeys(words)) if len(words) > 1 else words
+
+    def names(self, name: str) -> list[str]:
+        """An attribute that is a list of names. A vocabulary may make each of them long."""
+        return self.words(name)[:MAX_TYPES]
 
 
 def marks(nodes: Sequence[LexborNode]) -> list[Mark]:
@@ -100,6 +108,7 @@ class Assembly:
     def _item(self, found: Found, path: tuple[int, ...]) -> Item:
         properties: Item = {}
         self._budget.values -= len(found.types)
+        self._budget.characters -= sum(map(len, found.types))
         if found.identity is not None:
             self._budget.characters -= len(found.identity)
             properties[ID] = found.identity
@@ -111,6 +120,8 @@ class Assembly:
                     break
                 value = self._inner(place, path) if is_item else self._value_at(place)
                 if value is not None:
+                    if len(name) > _SHORT_NAME and name not in properties:
+                        self._budget.characters -= len(name)
                     add(properties, name, value)
         return {"type": one_or_several(found.types), "properties": properties}
 

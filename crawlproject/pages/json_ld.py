@@ -74,6 +74,9 @@ class _Reader:
         properties: Item = {}
         for key, value in node.items():
             name = names.name(key)
+            if len(name) > len(key):
+                # The script itself is counted already.
+                self._budget.characters -= len(name) - len(key)
             if name.startswith("@") and name != "@reverse":
                 # The other keywords say how an item is written.
                 if name == "@type":
@@ -82,6 +85,7 @@ class _Reader:
                         names.name(part) for part in written[:MAX_TYPES] if isinstance(part, str)
                     ]
                     self._budget.values -= len(types)
+                    self._budget.characters -= sum(map(len, types))
                 elif name == ID and isinstance(value, str):
                     properties[ID] = self._identity(value)
             elif type(value) is str and name and name not in properties:

@@ -95,7 +95,7 @@ class _Reader:
         return self._budget.text_of(node)
 
     def _names_in(self, mark: Mark, attribute: str) -> list[str]:
-        return [self._names.name(word) for word in mark.words(attribute)]
+        return [self._names.name(word) for word in mark.names(attribute)]
 
     def _identity(self, mark: Mark) -> str | None:
         written = (mark.attributes.get("itemid") or "").strip()

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from crawlproject.pages.values import Budget, Item
 
 _MARKED = "[typeof],[property],[resource],[about],[vocab],[prefix]"
+# Characters of an attribute that defines prefixes.
+_LONGEST_PREFIXES = 20_000
 _ADDRESSES = ("resource", "href", "src")
 _VALUES = {"data": "value", "meter": "value", "time": "datetime"}
 
@@ -84,10 +86,10 @@ class _Reader:
             attributes = mark.attributes
             state = outside if mark.around is None else states[mark.around]
             names, item = _names_in(mark, state.names), state.item
-            properties = [names.name(name) for name in mark.words("property")]
+            properties = [names.name(name) for name in mark.names("property")]
             is_typed = "typeof" in attributes
             if is_typed:
-                types = [names.name(name) for name in mark.words("typeof")]
+                types = [names.name(name) for name in mark.names("typeof")]
                 # A subject of its own is no value of what is around it.
                 is_value = item is not None and bool(properties) and "about" not in attributes
                 new = Found(types, self._identity(mark), is_inside=is_value)
@@ -134,7 +136,7 @@ def _names_in(mark: Mark, names: Names) -> Names:
     if "vocab" in attributes:
         names = names.within(attributes["vocab"] or "")
     if prefixes := attributes.get("prefix"):
-        words = prefixes.split()
+        words = prefixes[:_LONGEST_PREFIXES].split()
         names = names.knowing(
             {
                 prefix.removesuffix(":"): vocabulary

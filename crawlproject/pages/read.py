@@ -17,6 +17,7 @@ from crawlproject.pages.words import words_of
 from crawlproject.render import RENDERED
 from crawlproject.render.scripted import ENOUGH_LINKS, is_scripted
 from crawlproject.urls.directives import robots_directives
+from crawlproject.urls.document import reading_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,7 +88,11 @@ class PageReader:
             page.rendered = RENDERED in response.flags
             directives = robots_directives(response, self._token)
             page.noindex, page.nofollow = "noindex" in directives, "nofollow" in directives
-            self._content.read(response, page)
+            left_out = self._content.read(response, page)
+            if stats is not None and left_out:
+                stats.inc_value("pages/urls_left_out", left_out)
+            if stats is not None and reading_of(response).is_cut:
+                stats.inc_value("pages/cut")
             if self._structured:
                 page.structured_data = self._structured_data(response, stats)
             # Before the tree is given up. Most pages have more links, and cost nothing.

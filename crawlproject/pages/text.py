@@ -18,6 +18,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.pages.centre import INLINE, Patience, centre
+from crawlproject.pages.words import MAX_CHARACTERS
 from crawlproject.urls.document import Survey, reading_of, survey
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ def _unnamed_text(found: Survey, body: LexborNode, patience: Patience) -> MainTe
 
 
 def _text(node: LexborNode) -> str:
-    return node.text(separator=" ", strip=True, skip_empty=True)
+    # One emoji makes all characters of a text take four bytes.
+    return node.text(separator=" ", strip=True, skip_empty=True)[:MAX_CHARACTERS]
 
 
 def _article(found: Survey, body: LexborNode, patience: Patience) -> LexborNode:

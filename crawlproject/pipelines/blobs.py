@@ -1,5 +1,8 @@
 """Bodies by the hash of their content: compressed (zstd), one copy of each, believed only if whole.
 
+However small a stored body is, it is unpacked up to a bound only: what its page says that it has,
+and DOWNLOAD_MAXSIZE, as when it was fetched.
+
 Where they go is a *place*: something that reads and writes bytes by name. A local folder
 is one; ``remote.py`` makes one of whatever fsspec opens.
 
@@ -12,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 import threading
 from contextlib import suppress
 from itertools import count
@@ -20,6 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import zstandard
 
+from crawlproject.compressed import TooLarge, unzstd
 from crawlproject.private_files import create_new, make_private, mode_of
 
 if TYPE_CHECKING:
@@ -33,6 +38,9 @@ _NEW = "new"
 _LEVEL = 3
 # Bodies whose presence is remembered, so that the same footer page is not looked up again.
 _REMEMBERED = 50_000
+
+# Bytes of a body, as DOWNLOAD_MAXSIZE has it by default.
+MAX_BYTES = 32 * 1024 * 1024
 
 _is_key = re.compile(r"[0-9a-f]{64}").fullmatch
 
@@ -59,8 +67,8 @@ class Place(Protocol):
     # Whether a call may take long: then it is made in a thread.
     is_slow: bool
 
-    def read(self, name: str) -> bytes | None:
-        """What was written under a name; None: nothing was."""
+    def read(self, name: str, most_bytes: int | None = None) -> bytes | None:
+        """What was written under a name, or the first ``most_bytes`` of it; None: nothing was."""
 
     def write(self, name: str, data: bytes) -> None:
         """Write all of it, or nothing, as far as the place can promise that."""
@@ -88,9 +96,10 @@ class Folder:
             for path in self._new.iterdir():
                 path.unlink()
 
-    def read(self, name: str) -> bytes | None:
+    def read(self, name: str, most_bytes: int | None = None) -> bytes | None:
         try:
-            return (self._path / name).read_bytes()
+            with (self._path / name).open("rb") as file:
+                return file.read(-1 if most_bytes is None else most_bytes)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -123,10 +132,14 @@ class Folder:
 
 
 class Blobs:
-    """Bodies in a place, by key: the SHA-256 of each, in hex."""
+    """Bodies in a place, by key: the SHA-256 of each, in hex.
 
-    def __init__(self, place: Place) -> None:
+    None of more than ``most_bytes`` is read (0: no limit).
+    """
+
+    def __init__(self, place: Place, most_bytes: int = MAX_BYTES) -> None:
         self.place = place
+        self._most_bytes = most_bytes or sys.maxsize
         # Keys that are known to be there and whole, and how many bytes each takes.
         self._sizes: dict[str, int] = {}
         # zstd's objects are not to be shared between threads.
@@ -136,36 +149,58 @@ class Blobs:
         """How many bytes a body takes, if it is known without a look at the place."""
         return self._sizes.get(key)
 
-    def has(self, key: str) -> bool:
-        """Whether the body is there, and whole."""
-        return self.size(key) is not None or self._find(key) is not None
+    def has(self, key: str, size: int | None = None) -> bool:
+        """Whether the body is there, and whole. Raises MissingBody if it is too large."""
+        return self.size(key) is not None or self._sought(key, size) is not None
 
     def put(self, key: str, body: bytes) -> tuple[int, bool]:
         """Keep a body, if it is not there: how many bytes it takes, and whether it is new."""
         if (size := self.size(key)) is not None:
             return size, False
-        if (found := self._find(key)) is not None:
-            return found[1], False
+        # One that would be larger is not this one.
+        with suppress(TooLarge):
+            if (found := self._find(key, len(body))) is not None:
+                return found[1], False
         data = self._compressor.compress(body)
         self.place.write(_name(key), data)
         self._remember(key, len(data))
         return len(data), True
 
-    def get(self, key: str) -> bytes:
-        """Raises MissingBody, and StoreError where the place can't be read."""
-        found = self._find(key)
+    def get(self, key: str, size: int | None = None) -> bytes:
+        """A body of ``size`` bytes, if that is known. Raises MissingBody, and StoreError where the
+        place can't be read.
+        """
+        found = self._sought(key, size)
         if found is None:
             raise MissingBody(f"{self.place.name} has no whole body {key}")
         return found[0]
 
-    def _find(self, key: str) -> tuple[bytes, int] | None:
-        """A body, and how many bytes it takes."""
-        data = self.place.read(_name(key))
+    def _sought(self, key: str, size: int | None) -> tuple[bytes, int] | None:
+        try:
+            return self._find(key, self._bound(size))
+        except TooLarge as error:
+            raise MissingBody(f"{self.place.name} has {key}, but {error}") from None
+
+    def _bound(self, size: int | None) -> int:
+        """Bytes that a body may unpack to. Raises TooLarge."""
+        if size is None:
+            return self._most_bytes
+        if size > self._most_bytes:
+            raise TooLarge(f"it has {size:,} bytes, more than DOWNLOAD_MAXSIZE={self._most_bytes}")
+        return size
+
+    def _find(self, key: str, most_bytes: int) -> tuple[bytes, int] | None:
+        """A body, and how many bytes it takes. Raises TooLarge."""
+        # What is incompressible becomes a little longer.
+        most_stored = most_bytes + most_bytes // 128 + 65_536
+        data = self.place.read(_name(key), min(most_stored, sys.maxsize))
         if data is None:
             return None
         try:
-            body: bytes = self._decompressor.decompress(data)
-        except (zstandard.ZstdError, MemoryError):
+            body = unzstd(data, most_bytes, self._decompressor)
+        except TooLarge:
+            raise
+        except ValueError:
             return None
         if hashlib.sha256(body).hexdigest() != key:
             return None

@@ -51,7 +51,7 @@ def body_of(leaf: Leaf, shelves: Shelves) -> bytes:
         raise MissingBody("there was no answer; scrapy why says more")
     if stored is None:
         raise MissingBody(f"it is not stored; {HOW_TO_STORE}")
-    return shelves.blobs(stored["store"]).get(stored["content_hash"])
+    return shelves.blobs(stored["store"]).get(stored["content_hash"], stored["body_bytes"])
 
 
 def _told(record: Record) -> Record:

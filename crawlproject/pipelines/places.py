@@ -12,7 +12,7 @@ from w3lib.url import file_uri_to_path
 
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.redis.address import is_shared
-from crawlproject.pipelines.blobs import FOLDER, Blobs, Folder, MissingBody
+from crawlproject.pipelines.blobs import FOLDER, MAX_BYTES, Blobs, Folder, MissingBody
 from crawlproject.pipelines.remote import Remote, without_password
 from crawlproject.private_files import make_private
 
@@ -88,11 +88,12 @@ class Shelves:
 
     Which store has a body is written beside its page. Only the one that the user names is
     opened, besides the crawl directory's own: a crawl directory may come from anywhere. A shared
-    crawl has none (``folder`` is None).
+    crawl has none (``folder`` is None). No body of more than ``most_bytes`` is read (0: no limit).
     """
 
-    def __init__(self, folder: Path | None, uri: str | None) -> None:
+    def __init__(self, folder: Path | None, uri: str | None, most_bytes: int = MAX_BYTES) -> None:
         self._folder = folder
+        self._most_bytes = most_bytes
         self._uri = uri
         self._opened: dict[str | None, Blobs] = {}
 
@@ -106,5 +107,5 @@ class Shelves:
             raise MissingBody(f"it was kept where its worker ran: {SHARED_STORE}")
         if store not in self._opened:
             place = place_of(store and self._uri, self._folder)
-            self._opened[store] = Blobs(place)
+            self._opened[store] = Blobs(place, self._most_bytes)
         return self._opened[store]

@@ -42,9 +42,15 @@ class Remote:
         self._root = str(root).rstrip("/")
         self._made: set[str] = set()
 
-    def read(self, name: str) -> bytes | None:
+    def read(self, name: str, most_bytes: int | None = None) -> bytes | None:
+        path = self._path(name)
         try:
-            return bytes(self._files.cat_file(self._path(name)))
+            if most_bytes is not None:
+                # Some file systems don't know sizes.
+                size = self._files.size(path)
+                if size is None or size > most_bytes:
+                    return bytes(self._files.cat_file(path, 0, most_bytes))
+            return bytes(self._files.cat_file(path))
         except FileNotFoundError:
             return None
         except Exception as error:

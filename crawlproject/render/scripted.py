@@ -34,6 +34,8 @@ ENOUGH_LINKS = 6
 _FEW_WORDS = 6
 # Characters of a script that are looked at: what leads elsewhere says so early.
 _BEGINNING = 4096
+# Characters of one piece of text whose words are counted.
+_LONGEST_TEXT = 100_000
 
 _PLACES = ",".join(
     [
@@ -124,7 +126,8 @@ def _count_words(root: LexborNode, enough: int) -> int:
     words = 0
     for node in _seen(root):
         if node.tag == "-text":
-            words += _words(node.text())
+            # The words of a long text take many times its memory, and the first are enough.
+            words += _words(node.text()[:_LONGEST_TEXT])
             if words >= enough:
                 break
     return words

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from crawlproject.urls.link_bounds import LONGEST_LIST
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -122,7 +124,7 @@ class Entry:
             self.said.setdefault(what, text)
 
     def _read_link(self, attributes: Mapping[str, str]) -> None:
-        rels = attributes.get("rel", "alternate").lower().split()
+        rels = attributes.get("rel", "alternate")[:LONGEST_LIST].lower().split()
         url = self._resolve(attributes["href"])
         if url is None:
             return

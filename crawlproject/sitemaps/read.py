@@ -21,9 +21,12 @@ from crawlproject.sitemaps.lines import read_lines
 from crawlproject.sitemaps.mending import mended
 from crawlproject.sitemaps.outline import Outline
 from crawlproject.sitemaps.pieces import Pieces
+from crawlproject.urls.link_bounds import LinkBounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from crawlproject.urls.link_bounds import Room
 
 # Files that were put together have a mark between them, too.
 _BLANK = b" \t\r\n" + codecs.BOM_UTF8
@@ -39,9 +42,13 @@ def read_sitemap(
     most_urls: int,
     most_bytes: int,
     content_type: str = "",
+    room: Room | None = None,
 ) -> Sitemap:
-    """``url`` is the document's own; ``most_bytes`` are of the body as it is unpacked."""
-    gathering = Gathering(canonicalize, most_urls)
+    """``url`` is the document's own; ``most_bytes`` are of the body as it is unpacked. ``room``
+    bounds the characters of its URLs, and counts those that are left out; by default, all of them
+    may have as many characters as the body bytes.
+    """
+    gathering = Gathering(canonicalize, most_urls, room or LinkBounds(page=most_bytes).room())
     pieces = Pieces(body, most_bytes)
     text = in_utf8(iter(pieces), content_type)
     start = _start_of(text)

@@ -28,6 +28,7 @@ from crawlproject.spiders.seeds import canonical_seeds, seeds_of_file, split_see
 from crawlproject.spiders.sitemaps import MODES as SITEMAP_MODES
 from crawlproject.urls.canonical import host_of, origin_of
 from crawlproject.urls.fingerprint import canonicalizer_from
+from crawlproject.urls.link_bounds import LONGEST_URL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -127,7 +128,8 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         ),
         (
             values.whole_number(0),
-            "DOWNLOAD_MAXSIZE FRONTIER_CAPACITY REDIRECT_MAX_TIMES RETRY_TIMES URLLENGTH_LIMIT "
+            "DOWNLOAD_MAXSIZE FRONTIER_CAPACITY REDIRECT_MAX_TIMES RETRY_TIMES "
+            "URLS_MAX_LINK_CHARACTERS "
             "POLITENESS_ROBOTS_MAX_BYTES SCOPE_MAX_PAGES_PER_HOST SCOPE_MAX_PAGES_PER_PREFIX "
             "SCOPE_MAX_REPEATED_SEGMENTS SCOPE_MAX_QUERY_PARAMS CLOSESPIDER_PAGECOUNT "
             "CLOSESPIDER_ITEMCOUNT CLOSESPIDER_ERRORCOUNT DOWNLOAD_WARNSIZE DNSCACHE_SIZE "
@@ -140,6 +142,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
             "REACTOR_THREADPOOL_MAXSIZE DUPLICATES_MIN_WORDS RENDER_CONCURRENCY "
             "RECRAWL_GONE_VISITS SITEMAPS_MAX_URLS SITEMAPS_MAX_BYTES SITEMAPS_MAX_FILES",
         ),
+        (values.whole_number(0, LONGEST_URL), "URLLENGTH_LIMIT"),
         (values.whole_number(0, 6), "PAGES_HEADING_LEVELS"),
         (values.whole_number(MIN_SIZE, MAX_SIZE), "DUPLICATES_PERMUTATIONS"),
         (values.whole_number(1, 50), "DUPLICATES_SHINGLE_WORDS"),

@@ -34,7 +34,9 @@ from crawlproject.spiders.sitemaps import Bounds, Sitemaps, are_wanted, is_sitem
 from crawlproject.spiders.visiting import note_visit
 from crawlproject.urls.canonical import host_of, origin_of, wire_url
 from crawlproject.urls.directives import product_token
+from crawlproject.urls.document import reading_of
 from crawlproject.urls.fingerprint import canonicalizer_from
+from crawlproject.urls.link_bounds import LinkBounds
 from crawlproject.urls.links import FastLinkExtractor
 from crawlproject.urls.location import location_of
 from crawlproject.urls.sessions import Sessions
@@ -73,6 +75,7 @@ class SiteSpider(CrawlSpider):
         redirects: Redirects,
         sitemaps: Sitemaps,
         reader: PageReader,
+        bounds: LinkBounds | None = None,
         keeps_visits: bool = False,
         keeps_hashes: bool = False,
         **kwargs: Any,
@@ -89,6 +92,8 @@ class SiteSpider(CrawlSpider):
         self._redirects = redirects
         self._sitemaps = sitemaps
         self._reader = reader
+        self._bounds = bounds or LinkBounds()
+        self._has_told_of_left_out = False
         # Whether anybody comes back, and whether it is noted here what pages are compared by then.
         self._keeps_visits = keeps_visits
         self._keeps_hashes = keeps_hashes
@@ -131,6 +136,9 @@ class SiteSpider(CrawlSpider):
             ),
         )
         canonicalize = canonicalizer_from(settings)
+        bounds = LinkBounds(
+            settings.getint("URLLENGTH_LIMIT"), settings.getint("URLS_MAX_LINK_CHARACTERS")
+        )
         token = settings["ROBOTSTXT_USER_AGENT"] or product_token(settings["USER_AGENT"])
         spider = super().from_crawler(
             crawler,
@@ -141,7 +149,9 @@ class SiteSpider(CrawlSpider):
                 canonicalizer=canonicalize,
                 link_rels=settings.getlist("URLS_LINK_RELS"),
                 token=token,
+                bounds=bounds,
             ),
+            bounds=bounds,
             respects_nofollow=settings.getbool("URLS_RESPECT_NOFOLLOW"),
             keeps_visits=keeps_visits(settings),
             keeps_hashes=keeps_visits(settings) and not settings.getbool("DUPLICATES_ENABLED"),
@@ -251,11 +261,12 @@ class SiteSpider(CrawlSpider):
             return
         try:
             links = await self.find_links(response) if is_readable(response) else {}
-            links = self._with_session(lease.url, links)
+            links = self._with_session(response, lease.url, links)
             # Links before the page: they are finished together, when the page is through.
             lease.links = list(links)
             lease.reasons = self._reasons(lease.url, links)
             page = self._reader.read(response, lease, list(links), self.crawler.stats)
+            self._count_left_out(response, page)
         except Exception as error:
             # Whatever a site sends, it costs one page at most.
             if not isinstance(error, Verdict):
@@ -285,9 +296,39 @@ class SiteSpider(CrawlSpider):
         for rule in self._rules:
             links = rule.link_extractor.extract_links(cast("HtmlResponse", response))
             cast("ProcessLinks", rule.process_links)(links)
-        return {link.url: link.nofollow for link in self._links}
+        return self._fitting(response, {link.url: link.nofollow for link in self._links})
 
-    def _with_session(self, page: str, links: dict[str, bool]) -> dict[str, bool]:
+    def _fitting(self, response: Response, links: dict[str, bool]) -> dict[str, bool]:
+        """Of links that another extractor has found, or that were changed, those that fit."""
+        room = self._bounds.room()
+        if (before := reading_of(response).room) is not None:
+            room.too_long, room.beyond = before.too_long, before.beyond
+        reading_of(response).room = room
+        return self._bounds.fitting(links, room)
+
+    def _count_left_out(self, response: Response, page: Page) -> None:
+        room = reading_of(response).room
+        if room is None or not room.left_out:
+            return
+        page.links_left_out = room.left_out
+        self.crawler.stats.inc_value("links/left_out/too_long", room.too_long)
+        self.crawler.stats.inc_value("links/left_out/page_limit", room.beyond)
+        if not self._has_told_of_left_out:
+            self._has_told_of_left_out = True
+            logger.warning(
+                "Links left out of %.200s: %d longer than %d characters (URLLENGTH_LIMIT), %d past "
+                "the %d characters that all links of a page may have (URLS_MAX_LINK_CHARACTERS). "
+                "Further pages are counted: links_left_out",
+                page.url,
+                room.too_long,
+                room.longest,
+                room.beyond,
+                self._bounds.page,
+            )
+
+    def _with_session(
+        self, response: Response, page: str, links: dict[str, bool]
+    ) -> dict[str, bool]:
         """The links with the page's own session, each URL once."""
         kept = self._sessions.kept(page, links)
         if not kept:
@@ -296,7 +337,8 @@ class SiteSpider(CrawlSpider):
         for url, nofollow in links.items():
             url = kept.get(url, url)
             found[url] = found.get(url, True) and nofollow
-        return found
+        # The page's session may be longer than that of the links.
+        return self._fitting(response, found)
 
     def admit_links(self, links: list[Link]) -> list[Link]:
         """Keep the links for the frontier. None becomes a Request: it makes them when due."""

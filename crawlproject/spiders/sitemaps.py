@@ -4,7 +4,8 @@ Where a host's robots.txt says they are, and at ``/sitemap.xml``. A sitemap is a
 with a mark of its own: it has its turn at its host, is asked about in robots.txt, retried, and
 visited again as pages are. It is no page. What it names enters as links of pages do, behind them.
 
-Stats: ``sitemaps/read``, ``sitemaps/failed``, ``sitemaps/urls``, ``sitemaps/cut``.
+Stats: ``sitemaps/read``, ``sitemaps/failed``, ``sitemaps/urls``, ``sitemaps/cut``,
+``sitemaps/urls_left_out``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from crawlproject.pages.read import is_success
 from crawlproject.scope.scope import Mode
 from crawlproject.sitemaps.read import read_sitemap
 from crawlproject.urls.canonical import NotCrawlable, host_of
+from crawlproject.urls.link_bounds import LinkBounds, longest_url
 from crawlproject.urls.location import location_of
 
 if TYPE_CHECKING:
@@ -56,13 +58,14 @@ _FIRST_LEVEL, _MOST_LINES = 1, 1000
 
 class Bounds(NamedTuple):
     """Of one sitemap: URLs, and bytes, as they are sent and as they are unpacked; how deep one may
-    be in others, and how many of a host are read.
+    be in others, how many of a host are read, and characters of a URL (0: no limit).
     """
 
     urls: int
     bytes: int
     nesting: int
     files: int
+    url_length: int = 0
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Bounds:
@@ -71,6 +74,7 @@ class Bounds(NamedTuple):
             settings.getint("SITEMAPS_MAX_BYTES"),
             settings.getint("SITEMAPS_MAX_NESTING"),
             settings.getint("SITEMAPS_MAX_FILES"),
+            settings.getint("URLLENGTH_LIMIT"),
         )
 
 
@@ -153,6 +157,7 @@ class Sitemaps:
             self._stats.inc_value("sitemaps/failed")
             return
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        room = LinkBounds(self._bounds.url_length, self._bounds.bytes).room()
         found = read_sitemap(
             response.body,
             response.url,
@@ -160,8 +165,10 @@ class Sitemaps:
             most_urls=self._bounds.urls,
             most_bytes=self._bounds.bytes,
             content_type=content_type,
+            room=room,
         )
         self._tell(found, lease)
+        self._count_left_out(room.too_long, address_of(lease.url))
         lease.content = Content(sha256(response.body).digest())
         lease.links = list(found.urls)
         lease.reasons = {
@@ -184,6 +191,19 @@ class Sitemaps:
             self._stats.inc_value("sitemaps/cut")
             logger.warning("The sitemap %s was read in part: %s", address, found.problem)
 
+    def _count_left_out(self, count: int, where: str) -> None:
+        """URLs that are too long. The first sitemap that has any is told of."""
+        if count and not self._stats.get_value("sitemaps/urls_left_out"):
+            logger.warning(
+                "URLs left out of %.200s: %d longer than %d characters (URLLENGTH_LIMIT). Further "
+                "sitemaps are counted: sitemaps/urls_left_out",
+                where,
+                count,
+                longest_url(self._bounds.url_length),
+            )
+        if count:
+            self._stats.inc_value("sitemaps/urls_left_out", count)
+
     def _nested(self, urls: Iterable[str], base: str, lease: Lease) -> list[str]:
         """Further sitemaps, as the frontier knows them."""
         if lease.depth - _FIRST_LEVEL >= self._bounds.nesting:
@@ -203,11 +223,14 @@ class Sitemaps:
                 address = self._canonicalize(url, base)
             except NotCrawlable:
                 continue
+            if len(address) > longest_url(self._bounds.url_length):
+                self._count_left_out(1, base)
+                continue
             if self._scope.refuses_host(host_of(address)):
                 continue
             if address not in self._known:
                 if self._files[host_of(address)] >= self._bounds.files:
-                    logger.warning("%s is not read: SITEMAPS_MAX_FILES", address)
+                    logger.warning("%.200s is not read: SITEMAPS_MAX_FILES", address)
                     break
                 self._files[host_of(address)] += 1
                 self._known.add(address)

@@ -33,6 +33,11 @@ _BOMS = (
 # Of charsets that can hide markup, browsers show this instead of the page.
 _REPLACEMENT = "\ufffd".encode()
 
+# Bytes of a page in UTF-8 that was in another charset: as many as a body may have by default.
+MAX_BYTES = 32 * 1024 * 1024
+# Bytes that are recoded at once.
+_LARGE = 1024 * 1024
+
 # Bytes of a Content-Type; the usual ones are remembered.
 _HEADER_LENGTH = 200
 # Where a page declares its charset, if it does. Most do within the first kilobyte.
@@ -79,7 +84,11 @@ _GUESSES = {
 
 
 def utf8(body: bytes, content_type: bytes) -> bytes:
-    """A page in UTF-8, without a byte order mark. What is in UTF-8 is not copied or checked."""
+    """A page in UTF-8, without a byte order mark. What is in UTF-8 is not copied or checked.
+
+    A body of another charset may become three times as long: beyond the longer of MAX_BYTES and
+    the body itself, it is cut.
+    """
     encoding = encoding_of(body, content_type)
     for mark, marked in _BOMS:
         if marked is encoding and body.startswith(mark):
@@ -99,11 +108,28 @@ def _recoded(body: bytes, encoding: Encoding) -> bytes:
         return body
     if encoding.name == "replacement":
         return _REPLACEMENT
+    if len(body) > _LARGE:
+        return _recoded_in_part(body, encoding)
     if encoding.name == "gbk":
         text = body.decode("gb18030", "replace")
     else:
         text, _ = encoding.codec_info.decode(body, "replace")
     return text.encode(errors="replace")
+
+
+def _recoded_in_part(body: bytes, encoding: Encoding) -> bytes:
+    """A large body, piece by piece: as text it would take up to four bytes a character."""
+    info = codecs.lookup("gb18030") if encoding.name == "gbk" else encoding.codec_info
+    assert info.incrementaldecoder is not None
+    decoder = info.incrementaldecoder("replace")
+    most, recoded = max(MAX_BYTES, len(body)), bytearray()
+    for start in range(0, len(body), _LARGE):
+        piece = decoder.decode(body[start : start + _LARGE], start + _LARGE >= len(body))
+        recoded += piece.encode(errors="replace")
+        if len(recoded) > most:
+            del recoded[most:]
+            break
+    return bytes(recoded)
 
 
 @lru_cache(maxsize=256)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 _USUAL_LENGTH = 200
+# Characters of one list of directives.
+_LONGEST = 10_000
 # Directives that carry a value, where ``name:`` does not name a crawler.
 _VALUED = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
 
@@ -85,7 +87,7 @@ def _split(content: str) -> tuple[str, ...]:
 
 def _split_any(content: str) -> tuple[str, ...]:
     directives = []
-    for part in content.lower().split(","):
+    for part in content[:_LONGEST].lower().split(","):
         name, colon, value = part.partition(":")
         if directive := f"{name.strip()}{colon}{value.strip()}":
             directives.append(directive)

@@ -13,8 +13,9 @@ from selectolax.lexbor import LexborHTMLParser
 
 from crawlproject.urls import charset
 from crawlproject.urls.canonical import NotCrawlable, resolve
-from crawlproject.urls.charset import UTF_8, utf8
+from crawlproject.urls.charset import MAX_BYTES, UTF_8, utf8
 from crawlproject.urls.huge import readable_part
+from crawlproject.urls.link_bounds import LONGEST_BASE
 from crawlproject.urls.tame import tame
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from selectolax.lexbor import LexborNode
     from webencodings import Encoding
+
+    from crawlproject.urls.link_bounds import Room
 
     # Its name, and itself.
     Element: TypeAlias = tuple[str | None, LexborNode]
@@ -43,8 +46,6 @@ _OUTLINE = (
 )
 _MEDIA = ("img", "source", "video", "audio", "embed", "object")
 _LINKS_AND_TELLING = LINKING | {*_TELLING}
-# Characters of a base. Each relative link would be as long.
-_LONGEST_BASE = 8_192
 
 
 def _numbers(names: Iterable[str]) -> dict[int, str]:
@@ -90,15 +91,19 @@ class Survey:
 class Reading:
     """What is known of a response so far."""
 
-    __slots__ = ("base_url", "directives", "encoding", "survey", "tree")
+    __slots__ = ("base_url", "directives", "encoding", "is_cut", "room", "survey", "tree")
 
     def __init__(self) -> None:
         self.tree: LexborHTMLParser | None = None
         self.survey: Survey | None = None
+        # Whether the tree is of the beginning of the page only.
+        self.is_cut = False
         self.base_url: str | None = None
         self.encoding: Encoding | None = None
         # For which name they were asked, and what they are.
         self.directives: tuple[str | None, frozenset[str]] | None = None
+        # What its links have left of what they may take up.
+        self.room: Room | None = None
 
     def forget_tree(self) -> None:
         """Whoever changes the tree does so last, and leaves nothing of it to others."""
@@ -119,9 +124,13 @@ def document(response: Response) -> LexborHTMLParser:
     """The tree of an HTML response. Bytes that are no text become U+FFFD; nothing raises."""
     reading = reading_of(response)
     if reading.tree is None:
-        part, is_cut = readable_part(_utf8(response))
-        if is_cut:
-            logger.warning("%s has too many elements: its beginning is read only", response.url)
+        html = _utf8(response)
+        is_longest = len(html) >= max(MAX_BYTES, len(response.body)) and html is not response.body
+        part, has_too_many = readable_part(html)
+        if has_too_many or is_longest:
+            reading.is_cut = True
+            problem = "elements" if has_too_many else f"bytes in UTF-8 ({len(html):,})"
+            logger.warning("%s has too many %s: its beginning is read only", response.url, problem)
         reading.tree = LexborHTMLParser(tame(part))
     return reading.tree
 
@@ -195,5 +204,5 @@ def _find_base(response: Response) -> str:
                 base = resolve(href, response.url)
             except NotCrawlable:
                 break
-            return base if len(base) <= _LONGEST_BASE else response.url
+            return base if len(base) <= LONGEST_BASE else response.url
     return response.url

@@ -12,6 +12,9 @@ from itertools import islice
 
 # Up to this size, the densest page is bearable.
 _LARGE = 4 * 1024 * 1024
+# Beyond this size, emoji and rare letters are not kept.
+_VERY_LARGE = 16 * 1024 * 1024
+_BEYOND_16_BITS = re.compile(rb"[\xf0-\xf4][\x80-\xbf]{3}")
 # Elements, their attributes, comments and pieces of text.
 _MAX_NODES = 1_000_000
 # … of one element. Of more than these, few are read (``tame.py``).
@@ -34,6 +37,9 @@ def readable_part(html: bytes) -> tuple[bytes, bool]:
         return html, False
     # Each would become a character of three bytes, in every copy. Browsers leave them out.
     html = html.replace(b"\0", b"")
+    if len(html) > _VERY_LARGE:
+        # One of them makes every character of a text take four bytes, in every copy.
+        html = _BEYOND_16_BITS.sub("\ufffd".encode(), html)
     if 2 * html.count(b"<") + html.count(b"=") + html.count(b" ") <= _MAX_NODES:
         return html, False
     nodes = 0

@@ -20,13 +20,27 @@ from crawlproject.urls.canonical import (
     host_of,
 )
 from crawlproject.urls.directives import page_nofollow
-from crawlproject.urls.document import LINKING, base_url, document, elements, encoding_of
+from crawlproject.urls.document import (
+    LINKING,
+    base_url,
+    document,
+    elements,
+    encoding_of,
+    reading_of,
+)
 from crawlproject.urls.found import FoundLink, TextBudget
+from crawlproject.urls.link_bounds import (
+    LONGEST_LIST,
+    LONGEST_URL,
+    LinkBounds,
+    TooLong,
+    check_href,
+)
 from crawlproject.urls.queries import with_query_in
 from crawlproject.urls.remembered import Remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import TypeAlias
 
     from scrapy.http import Response
@@ -34,6 +48,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
     from crawlproject.urls.document import Element
+    from crawlproject.urls.link_bounds import Room
     from crawlproject.urls.remembered import Place
 
     Attributes: TypeAlias = dict[str, str | None]
@@ -53,7 +68,8 @@ class FastLinkExtractor:
     ``allow`` and ``deny`` are regular expressions searched in the canonical URL,
     ``restrict_css`` selects the parts of the page to look in, ``link_rels`` names the
     ``<link rel>`` values that count as links. ``token`` is the name that robots
-    directives may address the crawler by. Texts are read when they are asked for.
+    directives may address the crawler by. ``bounds`` says how long links may be; how many were
+    left out is noted in ``reading_of(response).room``. Texts are read when they are asked for.
     """
 
     def __init__(
@@ -70,7 +86,10 @@ class FastLinkExtractor:
         link_rels: str | Iterable[str] = (),
         canonicalizer: Canonicalizer | None = None,
         token: str | None = None,
+        bounds: LinkBounds | None = None,
     ) -> None:
+        self._bounds = bounds or LinkBounds()
+        self._longest = self._bounds.room().longest
         self._allow = _compiled(allow)
         self._deny = _compiled(deny)
         self._allow_domains = _domains(allow_domains)
@@ -106,10 +125,12 @@ class FastLinkExtractor:
     def extract_links(self, response: Response) -> list[Link]:
         """The links of an HTML response, in page order; none for any other response."""
         budget = TextBudget(2 * len(response.body) + 1_000)
+        room = reading_of(response).room = self._bounds.room()
         links: list[Link] = []
         by_url: dict[str, Link] = {}
-        for node, url, href, nofollow in self._found(response):
-            if self._unique and (known := by_url.get(url)) is not None:
+        for node, url, href, nofollow in self._found(response, room, by_url):
+            known = by_url.get(url)
+            if self._unique and known is not None:
                 # One way that may be followed is enough.
                 known.nofollow = known.nofollow and nofollow
                 continue
@@ -130,15 +151,27 @@ class FastLinkExtractor:
         nofollow_all = page_nofollow(response, self._token)
         plain_tags = frozenset() if nofollow_all else self._plain_tags
         known, silent_tags = place.anywhere, self._silent_tags
-        for tag, node in self._elements(response):
+        room = reading_of(response).room = self._bounds.room()
+        free = room.left
+        elements = iter(self._elements(response))
+        for tag, node in elements:
             if tag in plain_tags:
                 attributes = node.attributes
                 href = attributes.get("href")
                 if href and href.isascii() and "rel" not in attributes:
                     # The usual case, without the cost of a call.
-                    url = known[href] if href in known else place.resolve_beside(href)
+                    try:
+                        url = known[href] if href in known else place.resolve_beside(href)
+                    except TooLong as link:
+                        url = room.recorded(link, found)
+                        if url is None:
+                            free -= link.length
                     if url is not None:
+                        if url not in found:
+                            free -= len(url)
                         found[url] = False
+                    if free < 0:
+                        break
                     continue
             elif tag in silent_tags:
                 continue
@@ -147,36 +180,64 @@ class FastLinkExtractor:
                 if tag == "meta" and "http-equiv" not in attributes:
                     continue
             nofollow = nofollow_all or _is_nofollow(attributes)
-            for url, _ in self._targets(response, tag, attributes, place):
-                if nofollow:
-                    found.setdefault(url, True)
-                else:
-                    found[url] = False
+            for url, _, length in self._targets(response, tag, attributes, place, room, found):
+                if url is None or url not in found:
+                    free -= length
+                if url is not None:
+                    found[url] = nofollow and found.get(url, True)
+            if free < 0:
+                break
+        room.beyond = self._count(elements)
         return found
 
-    def _found(self, response: Response) -> Iterator[tuple[LexborNode, str, str, bool]]:
+    def _found(
+        self, response: Response, room: Room, found: Mapping[str, object]
+    ) -> Iterator[tuple[LexborNode, str, str, bool]]:
         """The element of each link, its URL, how it was written, and whether it is nofollow."""
         if not isinstance(response, HtmlResponse):
             return
         place = self._remembered.at(base_url(response))
         nofollow_all = page_nofollow(response, self._token)
-        for tag, node in self._elements(response):
+        elements = iter(self._elements(response))
+        for tag, node in elements:
             attributes = node.attributes
             nofollow = nofollow_all or _is_nofollow(attributes)
-            for url, href in self._targets(response, tag, attributes, place):
-                yield node, url, href, nofollow
+            for url, href, length in self._targets(response, tag, attributes, place, room, found):
+                if url is None or url not in found:
+                    room.left -= length
+                if url is not None:
+                    yield node, url, href, nofollow
+            if room.left < 0:
+                break
+        room.beyond = self._count(elements)
+
+    def _count(self, elements: Iterator[Element]) -> int:
+        """About how many links are left: elements that may be one."""
+        return sum(tag in self._tags for tag, _ in elements)
 
     def _targets(
-        self, response: Response, tag: str | None, attributes: Attributes, place: Place
-    ) -> Iterator[tuple[str, str]]:
-        """Where an element leads: URLs, and how they were written."""
+        self,
+        response: Response,
+        tag: str | None,
+        attributes: Attributes,
+        place: Place,
+        room: Room,
+        found: Mapping[str, object],
+    ) -> Iterator[tuple[str | None, str, int]]:
+        """Where an element leads: URLs, how they were written, and their lengths. None: it is too
+        long.
+        """
         for value in self._values(tag, attributes):
             href = value or ""
-            if not href.isascii() and "?" in href:
+            if not href.isascii() and "?" in href and len(href) <= LONGEST_URL:
                 href = with_query_in(encoding_of(response), href)
-            url = place.resolve(href)
-            if url is not None:
-                yield url, href
+            try:
+                url = place.resolve(href)
+            except TooLong as link:
+                yield room.recorded(link, found), href, link.length
+            else:
+                if url is not None:
+                    yield url, href, len(url)
 
     def matches(self, url: str) -> bool:
         """Whether a link to url would be extracted, judged by the URL alone."""
@@ -206,9 +267,13 @@ class FastLinkExtractor:
 
     def _wanted(self, href: str, base: str) -> str | None:
         try:
+            if len(href) > LONGEST_URL:
+                check_href(href)
             url = self._canonicalize(href, base)
         except NotCrawlable:
             return None
+        if len(url) > self._longest:
+            raise TooLong(len(url), url)
         return url if not self._is_choosy or self._allowed(url) else None
 
     def _allowed(self, url: str) -> bool:
@@ -252,7 +317,7 @@ def _checked_css(selector: str) -> str:
 
 def _words(value: str | None) -> list[str]:
     # Commas are wrong there, and common.
-    return value.lower().replace(",", " ").split() if value else []
+    return value[:LONGEST_LIST].lower().replace(",", " ").split() if value else []
 
 
 def _is_nofollow(attributes: Attributes) -> bool:

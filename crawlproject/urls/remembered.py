@@ -11,9 +11,10 @@ from crawlproject.urls.canonical import NotCrawlable, origin_of, resolve
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# How many, and how long each may be.
+# How many, and how long each may be. For every so many characters, one counts once more.
 _REMEMBERED = 65_536
 _REMEMBERED_LENGTH = 512
+_USUAL_LENGTH = 256
 # An origin, and the directory of a page in it that has no dot segments, spelled like that or other.
 _USUAL = re.compile(
     r"((https?://[a-z0-9.:-]++)/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*+/)*)"
@@ -50,7 +51,7 @@ class Remembered:
         if found is None:
             found = self._places[place] = {}
             # Itself takes as much memory as some of them.
-            self._count += 4
+            self._count += 4 + len(place) // _USUAL_LENGTH
         return found
 
     def learn(self, href: str, place: Place) -> str | None:
@@ -67,10 +68,11 @@ class Remembered:
             url = intern(url)
         if is_anywhere:
             place.anywhere[href] = url
-            self._count += 1
         elif is_beside:
             place.beside[href] = url
-            self._count += 1
+        else:
+            return url
+        self._count += 1 + (len(href) + len(url or "")) // _USUAL_LENGTH
         return url
 
 

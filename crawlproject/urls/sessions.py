@@ -16,6 +16,7 @@ import re
 from typing import TYPE_CHECKING
 
 from crawlproject.urls.canonical import host_of
+from crawlproject.urls.link_bounds import MAX_LINK_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,6 +50,8 @@ class Sessions:
             return {}
         near = {link: _params(link) for link in links if host_of(link) == host}
         kept: dict[str, str] = {}
+        # A long session of the page would be in each of its links.
+        room = MAX_LINK_CHARACTERS
         for name, value in own.items():
             theirs = {link: params[name] for link, params in near.items() if name in params}
             if len(theirs) < len(near) * _LEAST_PART or len(set(theirs.values())) != 1:
@@ -57,6 +60,9 @@ class Sessions:
             if other != value and self._is_session(host, name, other, len(theirs)):
                 for link in theirs:
                     kept[link] = _with(kept.get(link, link), name, other, value)
+                    room -= len(kept[link])
+                    if room < 0:
+                        return kept
         return kept
 
     def _is_session(self, host: str, name: str, value: str, links: int) -> bool:

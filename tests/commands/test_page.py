@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
+import zstandard
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.frontier.database import DATABASE
@@ -175,6 +176,25 @@ async def test_a_body_that_is_damaged_is_not_shown(
     answer = ask(capfd, "page", job, "/gone", "--body")
     assert (answer.status, answer.out) == (1, "")
     assert f"{job}/bodies has no whole body {key}" in answer.err
+
+
+@deferred_f_from_coro_f
+async def test_a_body_that_unpacks_to_more_than_it_had_is_not_shown(
+    site: SiteFactory, tmp_path: Path, capfd: CapFd
+) -> None:
+    server, job = site({"pages": PAGES}), tmp_path / "job"
+    await crawled(server, job)
+    key = json.loads(ask(capfd, "page", job, "/gone", "--json").out)["stored"]["content_hash"]
+    bomb = zstandard.ZstdCompressor().compress(bytes(10_000_000))
+    (job / "bodies" / key[:2] / f"{key}.zst").write_bytes(bomb)
+    problem = f"{job}/bodies has {key}, but it unpacks to 10,000,000 bytes, and may have 12"
+    assert f"body         stored, but {problem}\n" in ask(capfd, "page", job, "/gone").out
+    answer = ask(capfd, "page", job, "/gone", "--body")
+    assert (answer.status, answer.out) == (1, "")
+    assert answer.err.endswith(f": {problem}\n")
+    # More than a body may have now.
+    answer = ask(capfd, "page", job, "/gone", "--body", "-s", "DOWNLOAD_MAXSIZE=11")
+    assert answer.err.endswith("it has 12 bytes, more than DOWNLOAD_MAXSIZE=11\n")
 
 
 @deferred_f_from_coro_f

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+import zstandard
 from scrapy.utils.defer import deferred_f_from_coro_f
 from warcio.checker import Checker
 
@@ -246,16 +247,19 @@ def test_what_was_fetched_without_a_store_is_told(site: SiteFactory, tmp_path: P
     assert len(of(read(path), "metadata")) == 10
 
 
+@pytest.mark.parametrize(
+    "data", [b"half", zstandard.ZstdCompressor().compress(bytes(10_000_000))], ids=["half", "bomb"]
+)
 @deferred_f_from_coro_f
 async def test_a_blob_that_is_damaged_is_left_out(
-    site: SiteFactory, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    site: SiteFactory, tmp_path: Path, caplog: pytest.LogCaptureFixture, data: bytes
 ) -> None:
     server, path = site(SITE), tmp_path / "pages.warc.gz"
     settings = {**feeds(path), "JOBDIR": str(tmp_path / "job")}
     await crawl_site(server.url(), settings)
     stored = of(read(path), "metadata")[server.url("/gone")].body.decode()
     key = stored.partition("contentHash: sha256:")[2][:64]
-    (tmp_path / "job" / "bodies" / key[:2] / f"{key}.zst").write_bytes(b"half")
+    (tmp_path / "job" / "bodies" / key[:2] / f"{key}.zst").write_bytes(data)
     await crawl_site(server.url(), settings)
     check(path)
     entries = read(path)

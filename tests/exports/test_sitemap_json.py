@@ -45,6 +45,7 @@ FULL = Page(
     similarity=0.95,
     orphan=True,
     sitemap={"url": "https://a.example/sitemap.xml", "lastmod": "2025-06-01"},
+    links_left_out=7,
 )
 
 

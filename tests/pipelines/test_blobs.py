@@ -65,9 +65,9 @@ class Counted:
         self.name, self.is_slow = place.name, place.is_slow
         self.reads = self.writes = 0
 
-    def read(self, name: str) -> bytes | None:
+    def read(self, name: str, most_bytes: int | None = None) -> bytes | None:
         self.reads += 1
-        return self._place.read(name)
+        return self._place.read(name, most_bytes)
 
     def write(self, name: str, data: bytes) -> None:
         self.writes += 1
@@ -187,3 +187,26 @@ def test_only_the_store_that_the_user_names_is_opened(tmp_path: Path) -> None:
     # What is in the crawl directory is found, whatever is set now.
     Blobs(place_of(None, tmp_path)).put(key_of(b"y"), b"y")
     assert Shelves(tmp_path, place).blobs(None).get(key_of(b"y")) == b"y"
+
+
+def test_a_body_is_unpacked_up_to_what_it_may_have(place: Place) -> None:
+    body = bytes(5_000)
+    key = key_of(body)
+    Blobs(place).put(key, body)
+    assert Blobs(place, 5_000).get(key) == Blobs(place, 0).get(key, 5_000) == body
+    # A limit of its own, and what its page says.
+    with pytest.raises(MissingBody, match="it unpacks to 5,000 bytes, and may have 4,999"):
+        Blobs(place, 4_999).get(key)
+    with pytest.raises(MissingBody, match="it unpacks to 5,000 bytes, and may have 4,999"):
+        Blobs(place).get(key, 4_999)
+    with pytest.raises(MissingBody, match="it has 5,000 bytes, more than DOWNLOAD_MAXSIZE=4999"):
+        Blobs(place, 4_999).has(key, 5_000)
+
+
+def test_a_stored_file_is_read_up_to_what_a_body_may_take(place: Place) -> None:
+    key = key_of(b"x")
+    name = f"{key[:2]}/{key}.zst"
+    place.write(name, bytes(1_000_000))
+    assert len(place.read(name, 1_000) or b"") == 1_000
+    assert len(place.read(name) or b"") == 1_000_000
+    assert not Blobs(place).has(key, 1)

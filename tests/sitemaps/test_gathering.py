@@ -5,6 +5,7 @@ import pytest
 from crawlproject.sitemaps.gathering import Gathering, hint_of
 from crawlproject.sitemaps.hints import Cut
 from crawlproject.urls.canonical import canonicalize
+from crawlproject.urls.link_bounds import LONGEST_BASE, MAX_RECORDED, LinkBounds
 from tests.sitemaps.reading import HOME, NOTHING
 
 OLD, NEW = "2025-01-01", "2025-01-01T00:00:01Z"
@@ -88,3 +89,25 @@ def test_a_change_frequency_is_one_of_seven(text: str, changefreq: str | None) -
 )
 def test_what_tells_no_change_was_published(said: dict[str, str], lastmod: str | None) -> None:
     assert hint_of(said, {}, []).lastmod == lastmod
+
+
+def test_urls_have_a_bound_together_and_each() -> None:
+    room = LinkBounds(url=30, page=1_000).room()
+    gathering = Gathering(canonicalize, 1_000, room)
+    for number in range(MAX_RECORDED + 3):
+        gathering.add(f"{HOME}{'x' * 30}{number}", NOTHING)
+    # A sitemap is fetched, so one that is too long is not worth a record.
+    gathering.add_nested(f"{HOME}{'x' * 30}", None)
+    assert (len(gathering.urls), gathering.nested, room.too_long) == (MAX_RECORDED, {}, 4)
+    # Known or not, it may be said again and again, as alternates are.
+    for number in range(1_000 // len(f"{HOME}0")):
+        gathering.resolve(f"/{number % 3}", HOME)
+    with pytest.raises(Cut, match="more than 1,000 characters in all"):
+        gathering.resolve("/0", HOME)
+
+
+def test_a_base_does_not_grow_without_end(gathering: Gathering) -> None:
+    base = HOME
+    for _ in range(100):
+        base = gathering.resolve("d" * 500 + "/", base) or base
+    assert len(base) <= LONGEST_BASE

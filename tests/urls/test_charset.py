@@ -267,3 +267,21 @@ def test_no_page_takes_longer_than_its_length(body: bytes) -> None:
 def test_any_bytes_become_text_in_utf8(body: bytes, header: bytes) -> None:
     text = utf8(body, header)
     assert text in (body, body.removeprefix(codecs.BOM_UTF8)) or text.decode()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_large_page_is_read_piece_by_piece_and_to_the_same_end(name: str) -> None:
+    text = TEXTS[name] * 30_000
+    body = text.encode(name)
+    assert len(body) > 1024 * 1024
+    assert read(body, f"text/html; charset={name}") == text
+
+
+def test_a_page_that_becomes_longer_in_utf8_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = b"\x80" * 3_000_000
+    content_type = b"text/html; charset=windows-1252"
+    assert len(utf8(body, content_type)) == 9_000_000
+    monkeypatch.setattr("crawlproject.urls.charset.MAX_BYTES", 1_000)
+    # Never shorter than it is as it was sent.
+    assert utf8(body, content_type) == ("€".encode() * 1_000_000)
+    assert utf8(b"x" * 3_000_000, content_type) == b"x" * 3_000_000

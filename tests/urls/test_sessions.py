@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from crawlproject.urls.link_bounds import MAX_LINK_CHARACTERS
 from crawlproject.urls.sessions import Sessions
 from tests.crawling import crawl_site
 
@@ -83,6 +84,12 @@ def test_what_a_page_gives_away_holds_for_those_with_few_links() -> None:
     assert kept("/p?s=685974", "/a?s=112233", sessions=sessions) == ["/a?s=685974"]
     assert kept("/p?s=abcdef", "/a?s=fedcba", sessions=sessions) == ["/a?s=abcdef"]
     assert kept("/p?t=685974", "/a?t=112233", sessions=sessions) == ["/a?t=112233"]
+
+
+def test_a_long_session_is_not_put_into_all_links() -> None:
+    links = [f"https://a.example/{number}?s=112233" for number in range(10_000)]
+    kept = Sessions().kept("https://a.example/?s=" + "1" * 2_000, links)
+    assert sum(map(len, kept.values())) < MAX_LINK_CHARACTERS + 3_000
 
 
 @deferred_f_from_coro_f

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import zstandard
 
+from crawlproject.compressed import unzstd
 from crawlproject.frontier.base import State
 from crawlproject.frontier.entry import Entry, Wait, Way
 from crawlproject.frontier.redis.keys import VERSION
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SIZE = 64
-# A block is never larger: 64 URLs of 64 KB.
-_MOST_BYTES = 16 * 1024 * 1024
+# Bytes of a value, unpacked. The largest are the links of a page, three times over, and what a
+# sitemap says of its URLs (SITEMAPS_MAX_BYTES).
+MOST_BYTES = 256 * 1024 * 1024
 
 # url, state, level, hops, referrer, rank - id, and what is rare; zeros at the end are left out.
 Row = list[Any]
@@ -112,9 +114,8 @@ def packed(value: Any) -> bytes:
 
 def unpacked(data: bytes) -> Any:
     try:
-        text = zstandard.ZstdDecompressor().decompress(data, max_output_size=_MOST_BYTES)
-        version, value = from_text(text.decode())
-    except (zstandard.ZstdError, ValueError, TypeError, MemoryError) as error:
+        version, value = from_text(unzstd(data, MOST_BYTES).decode())
+    except (ValueError, TypeError, MemoryError) as error:
         raise Malformed(str(error) or type(error).__name__) from None
     if version != VERSION:
         raise Malformed(f"its version is {version!r}, and not {VERSION}")
