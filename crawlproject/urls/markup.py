@@ -77,9 +77,10 @@ _RUN = _run(b"*")
 # … or that has too many attributes.
 _UNCROWDED_RUN = _run(b"{0,%d}" % MAX_ATTRIBUTES)
 
-# A slash, the name, the attributes, and what is behind them. No name: it is a comment.
+# Its name, with the slash of an end tag, its attributes, and what is behind them. Without a name
+# it is a comment.
 TAG = re.compile(
-    rb"<(?:(/?)(%b)((?:%b)*+)(%b)>?+|%b|%b)"
+    rb"<(?:(/?%b)((?:%b)*+)(%b)>?+|%b|%b)"
     % (_NAME, _ATTRIBUTE, _GAP, _COMMENT, _BOGUS_COMMENT),
     re.DOTALL,
 )
@@ -140,24 +141,23 @@ class _Reader:
         return Raw(name, attributes, gap.endswith(b"/"), tag.start(), tag.end(), text_end)
 
 
-def raw_elements(html: bytes) -> Iterator[Raw]:
-    """The elements with raw text, in page order."""
-    reader, place = _Reader(html), 0
-    while (raw := reader.next(place)) is not None:
-        yield raw
-        if raw.text_end is None:
-            break
-        place = raw.text_end
+class Markup(NamedTuple):
+    """A page whose tags are the same in every context."""
+
+    html: bytes
+    # Its elements with raw text, in page order.
+    raws: list[Raw]
+    # One of its tags has more than MAX_ATTRIBUTES.
+    is_crowded: bool
 
 
-def unambiguous(html: bytes) -> tuple[bytes, bool]:
-    """A page whose tags are the same in every context, and whether one of them has more than
-    MAX_ATTRIBUTES. Most pages are unambiguous already, and are not copied.
-    """
+def unambiguous(html: bytes) -> Markup:
+    """Most pages are unambiguous already, and are not copied."""
     is_ambiguous = _AMBIGUOUS.search(html) is not None
     if is_ambiguous and _CDATA in html:
         html = html.replace(_CDATA, b" ")
     reader = _Reader(html)
+    raws: list[Raw] = []
     pieces: list[bytes] = []
     place = copied = 0
     while (raw := reader.next(place)) is not None:
@@ -166,6 +166,7 @@ def unambiguous(html: bytes) -> tuple[bytes, bool]:
             pieces.append(html[copied : raw.start])
             place = copied = raw.text_start
             continue
+        raws.append(raw)
         if raw.text_end is None:
             break
         text = html[raw.text_start : raw.text_end]
@@ -176,4 +177,29 @@ def unambiguous(html: bytes) -> tuple[bytes, bool]:
             pieces += (html[copied : raw.text_start], text.replace(b"<", escaped))
             copied = raw.text_end
         place = raw.text_end
-    return b"".join((*pieces, html[copied:])) if pieces else html, reader.is_crowded
+    if pieces:
+        html = b"".join((*pieces, html[copied:]))
+        raws = _raw_elements(html)
+    return Markup(html, raws, reader.is_crowded)
+
+
+def _raw_elements(html: bytes) -> list[Raw]:
+    reader, place = _Reader(html), 0
+    raws: list[Raw] = []
+    while (raw := reader.next(place)) is not None:
+        raws.append(raw)
+        if raw.text_end is None:
+            break
+        place = raw.text_end
+    return raws
+
+
+def segments(markup: Markup) -> Iterator[tuple[int, int, Raw | None]]:
+    """Where tags and text are, and the element with raw text behind them, up to the end."""
+    place = 0
+    for raw in markup.raws:
+        yield place, raw.start, raw
+        if raw.text_end is None:
+            return
+        place = raw.text_end
+    yield place, len(markup.html), None

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlproject.urls.markup import ATTRIBUTE, RAW_NAMES, TAG, raw_elements
+from crawlproject.urls.markup import ATTRIBUTE, RAW_NAMES, TAG, segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable
+
+    from crawlproject.urls.markup import Markup
 
 # Names of elements and attributes that the parser does not know: it keeps them in a table of
 # fixed size, and compares each with those before.
@@ -26,152 +28,195 @@ def _names(text: str) -> frozenset[bytes]:
     return frozenset(text.encode().split())
 
 
-# An end tag does not end anything outside of these …
+# An end tag ends nothing outside of these …
 _SCOPES = _names("applet marquee object table template select svg math frameset")
-# … and the end tag of a table, nothing outside of these.
-_WALLS = _names("table template select svg math frameset")
-_FOREIGN = _names("svg math")
-# End tags of unknown elements end nothing outside of these.
+# … and the end tag of an unknown element, nothing outside of these.
 _SPECIAL = _SCOPES | _names(
     "address article aside blockquote button center details dir div dl fieldset figcaption figure "
     "footer form h1 h2 h3 h4 h5 h6 header hgroup listing main menu nav noscript ol pre search "
     "section summary ul"
 )
 FORMATTING = _names("a b big code em font i nobr s small strike strong tt u")
+# What has rules of its own.
+_WALLS = _names("table template select svg math frameset")
+_FOREIGN = _names("svg math")
 _TABLE_PARTS = _names("caption col colgroup tbody td tfoot th thead tr")
 _ROOTS = _names("html body head")
-# No content, or no end tag needed; nested only in what is counted.
+_RAW = _names(" ".join(RAW_NAMES))
+# No content, or no end tag needed: nested only in what is counted.
 _FLAT = _names(
     "area base basefont bgsound br embed frame hr image img input keygen link meta param source "
     "track wbr p li dt dd option"
 )
-_RAW = _names(" ".join(RAW_NAMES))
-# Of the above, what an <svg> can't hold: it ends there.
-_NOT_IN_FOREIGN = _names("br embed hr img meta p li dt dd")
 _NOT_NESTING = _FLAT | _TABLE_PARTS | _ROOTS | _RAW
+# Of these, what ends an <svg>, and so is not nested there either.
+_ENDS_FOREIGN = _names("br embed hr img meta p li dt dd") | _ROOTS
 # HTML in an <svg> or in <math>.
 _INTEGRATION_POINTS = _names("foreignobject desc mi mo mn ms mtext annotation-xml")
-_KNOWN_IN_HTML = (_NOT_NESTING | _SPECIAL | FORMATTING | _INTEGRATION_POINTS) - _FOREIGN - _RAW
-# A cell of a table is four levels deeper than the table.
+_MAY_LEAVE_FOREIGN = (_NOT_NESTING | _SPECIAL | FORMATTING | _INTEGRATION_POINTS) - _FOREIGN - _RAW
+# A cell of a table is four levels deeper than what is around the table.
 _LEVELS_OF_TABLE = 4
+# What a step here costs, in the parser's steps.
+_OWN_STEP = 20
+
+# What to do about a tag.
+_NOTHING, _PUSH, _POP, _ASK, _ASK_BUT_IN_TABLE = range(5)
 
 
 class _Open:
-    """The elements that are open."""
+    """The elements that are open, and what it costs the parser to go through them."""
 
     def __init__(self) -> None:
-        self.depth = 0
-        # None: it was closed, but not what is in it.
-        self._names: list[bytes | None] = []
-        self._places: dict[bytes, list[int]] = {}
-        # Where those of each kind are.
-        self._special: list[int] = []
-        self._scopes: list[int] = []
+        self.steps = 0
+        # None: it was closed, but not what is in it; or it is the root.
+        self.names: list[bytes | None] = [None]
+        # Levels that no name stands for.
+        self._hidden = 1
         self._walls: list[int] = []
-        self._foreign: list[int] = []
-        # Nothing since the outermost <svg> can have ended it.
+        # How many of them are <svg> and <math>.
+        self.foreign = 0
+        # Nothing since the outermost of them can have ended it.
         self._is_surely_foreign = False
+        self._options = 0
+        self.roots = 0
+        # What to do about each tag, as it is written, and its name.
+        self.known: dict[bytes, tuple[int, bytes]] = {}
 
-    def start(self, name: bytes, is_self_closing: bool) -> None:
-        is_foreign = bool(self._foreign)
-        if name in _NOT_NESTING and not (
-            is_foreign and name not in _NOT_IN_FOREIGN and name not in _RAW
-        ):
-            self._is_surely_foreign &= name in _RAW
-            if name in _TABLE_PARTS and self._walls and self._names[self._walls[-1]] == b"table":
-                # Ends whatever is open in the table.
-                self._pop(self._walls[-1] + 1)
-            return
-        if name in _KNOWN_IN_HTML:
+    def read(self, tags: Iterable[tuple[bytes, bytes, bytes]], most_steps: int) -> bool:
+        """Whether the parser goes through them in fewer steps."""
+        known, names = self.known, self.names
+        steps, depth, foreign = self.steps, self.depth, self.foreign
+        push, pop, ask, ask_but_in_table = _PUSH, _POP, _ASK, _ASK_BUT_IN_TABLE
+        for written, attributes, gap in tags:
+            # The parser looks for what the tag may close.
+            steps += depth
+            do, name = known.get(written) or self._learn(written)
+            if foreign or do == ask or (do == ask_but_in_table and names[-1] != b"table"):
+                self.steps = steps
+                self._ask(written, name, attributes, gap)
+                steps, depth, foreign = self.steps, self.depth, self.foreign
+            elif do == push:
+                names.append(name)
+                depth += 1
+            elif do == pop:
+                if names[-1] == name:
+                    names.pop()
+                    depth -= 1
+                else:
+                    self.steps = steps
+                    self._end(name)
+                    steps, depth = self.steps, self.depth
+            if steps > most_steps:
+                return False
+        self.steps = steps
+        return self.roots <= _MAX_ROOTS and len(known) <= _MAX_NAMES
+
+    @property
+    def depth(self) -> int:
+        return len(self.names) + self._hidden
+
+    def _learn(self, written: bytes) -> tuple[int, bytes]:
+        name = written.lower().removeprefix(b"/")
+        is_end = written.startswith(b"/")
+        if not name:
+            do = _NOTHING  # a comment
+        elif name in _WALLS or name in _ROOTS or name == b"option":
+            do = _ASK
+        elif name in _TABLE_PARTS and not is_end:
+            do = _ASK_BUT_IN_TABLE
+        elif name in _NOT_NESTING:
+            do = _NOTHING
+        else:
+            do = _POP if is_end else _PUSH
+        self.known[written] = do, name
+        return do, name
+
+    def _ask(self, written: bytes, name: bytes, attributes: bytes, gap: bytes) -> None:
+        if name == b"option":
+            # It looks which options of the <select> are selected.
+            self._options += 1
+            self.steps += self._options
+        elif name == b"select":
+            self._options = 0
+        elif name in _ROOTS:
+            self.roots += bool(attributes)
+        if name in _MAY_LEAVE_FOREIGN:
             self._is_surely_foreign = False
-        if is_self_closing and (name in _FOREIGN or (is_foreign and self._is_surely_foreign)):
-            return
-        self._push(name, is_foreign)
+        if written.startswith(b"/"):
+            self._end(name)
+        else:
+            self._start(name, gap.endswith(b"/"))
 
-    def _push(self, name: bytes, is_foreign: bool) -> None:
-        place = len(self._names)
-        self._names.append(name)
-        self._places.setdefault(name, []).append(place)
-        self.depth += 1
-        if name in _SPECIAL:
-            self._special.append(place)
-            if name in _SCOPES:
-                self._scopes.append(place)
-                if name in _WALLS:
-                    self._walls.append(place)
-                    if name in _FOREIGN:
-                        self._is_surely_foreign |= not is_foreign
-                        self._foreign.append(place)
-                    elif name == b"table":
-                        self.depth += _LEVELS_OF_TABLE - 1
+    def _start(self, name: bytes, is_self_closing: bool) -> None:
+        if name in _FOREIGN:
+            if not is_self_closing:
+                self._is_surely_foreign |= not self.foreign
+                self.foreign += 1
+                self._push_wall(name)
+        elif name in _WALLS:
+            self._push_wall(name)
+            if name == b"table":
+                self._hidden += _LEVELS_OF_TABLE - 1
+        elif name not in _NOT_NESTING:
+            if not (is_self_closing and self._is_surely_foreign):
+                self.names.append(name)
+        elif self.foreign:
+            if name not in _ENDS_FOREIGN and name not in _RAW and not is_self_closing:
+                self.names.append(name)
+        elif name in _TABLE_PARTS and self._walls and self.names[self._walls[-1]] == b"table":
+            # Ends whatever is open in the table.
+            self._pop(self._walls[-1] + 1)
 
-    def end(self, name: bytes) -> None:
-        if name in _KNOWN_IN_HTML:
-            self._is_surely_foreign = False
-        places = self._places.get(name)
-        if not places:
-            return
-        place = places[-1]
+    def _push_wall(self, name: bytes) -> None:
+        self._walls.append(len(self.names))
+        self.names.append(name)
+
+    def _end(self, name: bytes) -> None:
         if name == b"template":
-            self._pop(place)
+            around: Collection[bytes] = ()
         elif name == b"table":
-            if place >= self._walls[-1]:
-                self._pop(place)
-        elif name in FORMATTING:
-            if not self._scopes or place > self._scopes[-1]:
-                if self._special and self._special[-1] > place:
-                    # Blocks that are in it stay open.
-                    places.pop()
-                    self._names[place] = None
-                    self.depth -= 1
+            around = _WALLS
+        else:
+            is_known = (name in _SPECIAL and name not in _FOREIGN) or name in FORMATTING
+            around = _SCOPES if is_known else _SPECIAL
+        has_block = False
+        for place in range(len(self.names) - 1, -1, -1):
+            self.steps += _OWN_STEP
+            found = self.names[place]
+            if found == name:
+                if name == b"form" or (has_block and name in FORMATTING):
+                    # What is in it stays open.
+                    self.names[place] = None
                 else:
                     self._pop(place)
-        else:
-            around = self._scopes if name in _SPECIAL and name not in _FOREIGN else self._special
-            if not around or place >= around[-1]:
-                self._pop(place)
+                return
+            if found in around:
+                return
+            has_block = has_block or found in _SPECIAL
 
     def _pop(self, until: int) -> None:
-        names, places = self._names, self._places
-        while len(names) > until:
-            name = names.pop()
-            if name is not None:
-                places[name].pop()
-                self.depth -= _LEVELS_OF_TABLE if name == b"table" else 1
-        for kind in (self._special, self._scopes, self._walls, self._foreign):
-            while kind and kind[-1] >= until:
-                kind.pop()
+        while self._walls and self._walls[-1] >= until:
+            wall = self.names[self._walls.pop()]
+            self.foreign -= wall in _FOREIGN
+            if wall == b"table":
+                self._hidden -= _LEVELS_OF_TABLE - 1
+        del self.names[until:]
 
 
-def takes_too_long(html: bytes, most_steps: int) -> bool:
-    """Whether the parser would take more steps than that, or more names than it can tell apart.
-    The page is unambiguous (``markup.py``).
+def takes_too_long(markup: Markup, most_steps: int, *, has_many_attributes: bool) -> bool:
+    """Whether the parser would take more steps than that, or have more names to tell apart than
+    it can.
     """
     opened = _Open()
-    steps = options = roots = 0
-    names: set[bytes] = set()
     attributes: set[bytes] = set()
-    for slash, written, attribute_text, gap in _tags(html):
-        if attribute_text:
-            attributes.add(attribute_text)
-        name = written.lower()
-        names.add(name)
-        # The parser looks for what the tag may close.
-        steps += opened.depth + 1
-        if slash:
-            opened.end(name)
-        else:
-            opened.start(name, gap.endswith(b"/"))
-            if name == b"select":
-                options = 0
-            elif name in _ROOTS:
-                roots += bool(attribute_text)
-        if name == b"option":
-            # It looks which options of a <select> are selected.
-            options += 1
-            steps += options
-        if steps > most_steps or roots > _MAX_ROOTS or len(names) > _MAX_NAMES:
+    for start, end, raw in segments(markup):
+        tags = TAG.findall(markup.html, start, end)
+        if raw is not None:
+            tags.append((raw.name, raw.attributes, b""))
+        if not opened.read(tags, most_steps):
             return True
+        if has_many_attributes:
+            attributes.update(text for _, text, _ in tags)
     return _has_many_names(attributes)
 
 
@@ -182,21 +227,3 @@ def _has_many_names(attributes: Iterable[bytes]) -> bool:
         if len(names) > _MAX_NAMES:
             return True
     return False
-
-
-def _tags(html: bytes) -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
-    """Slash, name, attributes, and what is behind them, of each tag that is no comment."""
-    place = 0
-    for raw in raw_elements(html):
-        yield from _named(html[place : raw.start])
-        yield b"", raw.name, raw.attributes, b""
-        if raw.text_end is None:
-            return
-        place = raw.text_end
-    yield from _named(html[place:])
-
-
-def _named(markup: bytes) -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
-    for tag in TAG.findall(markup):
-        if tag[1]:
-            yield tag

@@ -12,15 +12,19 @@ from __future__ import annotations
 
 import re
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from crawlproject.urls.markup import (
     ATTRIBUTE,
     TAG,
     any_case,
-    raw_elements,
+    segments,
     unambiguous,
 )
 from crawlproject.urls.nesting import FORMATTING, takes_too_long
+
+if TYPE_CHECKING:
+    from crawlproject.urls.markup import Markup
 
 # Below these sizes the worst page costs a fraction of a second.
 _FEW_TAGS = 1_000
@@ -28,7 +32,7 @@ _LONG = 32_768
 # What stands before each attribute, at least one of them; and how many there may be, unread.
 _SEPARATORS = b"\t\n\f\r /\"'"
 _FEW_ATTRIBUTES = 16_000
-_FEW_NAMES = 64_000
+_FEW_NAMES = 80_000
 # Steps up the tree, if all elements were nested …
 _FEW_STEPS = 150_000_000
 # … and as they are.
@@ -68,14 +72,16 @@ def tame(html: bytes) -> bytes:
         attributes = len(html) - len(html.translate(None, _SEPARATORS))
     may_nest = starts * (starts // 2 + ends) > _FEW_STEPS
     if may_nest or attributes > _FEW_ATTRIBUTES:
-        html, is_crowded = unambiguous(html)
-        if is_crowded or (
-            (may_nest or attributes > _FEW_NAMES or _has_many_roots(html))
-            and takes_too_long(html, _MAX_STEPS)
+        markup = unambiguous(html)
+        html = markup.html
+        has_many = attributes > _FEW_NAMES or _has_many_roots(html)
+        if markup.is_crowded or (
+            (may_nest or has_many)
+            and takes_too_long(markup, _MAX_STEPS, has_many_attributes=has_many)
         ):
-            return _flattened(html)
+            return _flattened(markup)
     if starts > _FEW_TAGS and _formats(html) * _EQUAL_FORMATS * starts > _MAX_COPIES:
-        return _without_formats(unambiguous(html)[0])
+        return _without_formats(unambiguous(html))
     return html
 
 
@@ -94,29 +100,26 @@ def _formats(html: bytes) -> int:
 
 def _is_whole(written: bytes) -> bool:
     tag = TAG.match(written)
-    return tag is not None and tag.end(4) + 1 == len(written)
+    return tag is not None and tag.end(3) + 1 == len(written)
 
 
-def _without_formats(html: bytes) -> bytes:
+def _without_formats(markup: Markup) -> bytes:
     """Without attributes formatting elements are equal, and the parser drops all but three."""
 
     def bare(tag: re.Match[bytes]) -> bytes:
-        slash, name, attributes, _ = tag.groups()
-        if attributes and not slash and name.lower() in _COPIED:
-            return b"<%b>" % name
-        return tag[0]
+        name, attributes, _ = tag.groups(b"")
+        return b"<%b>" % name if attributes and name.lower() in _COPIED else tag[0]
 
+    html = markup.html
     pieces: list[bytes] = []
-    place = 0
-    for raw in raw_elements(html):
-        pieces.append(TAG.sub(bare, html[place : raw.start]))
-        place = len(html) if raw.text_end is None else raw.text_end
-        pieces.append(html[raw.start : place])
-    pieces.append(TAG.sub(bare, html[place:]))
+    for start, end, raw in segments(markup):
+        pieces.append(TAG.sub(bare, html[start:end]))
+        if raw is not None:
+            pieces.append(html[raw.start : raw.text_end])
     return b"".join(pieces)
 
 
-def _flattened(html: bytes) -> bytes:
+def _flattened(markup: Markup) -> bytes:
     """Links, titles and text without the elements around them."""
     names: set[bytes] = set()
 
@@ -129,20 +132,19 @@ def _flattened(html: bytes) -> bytes:
         return b"".join(written)
 
     def flat(tag: re.Match[bytes]) -> bytes:
-        slash, name, attributes, _ = tag.groups()
-        if not name or name.lower() not in _KEPT or tag[0][-1:] != b">":
+        name, attributes, _ = tag.groups(b"")
+        if name.lower().removeprefix(b"/") not in _KEPT or tag[0][-1:] != b">":
             return b" "
-        return b"<%b%b%b>" % (slash, name, kept(attributes))
+        return b"<%b%b>" % (name, kept(attributes))
 
+    html = markup.html
     pieces: list[bytes] = []
-    place = 0
-    for raw in raw_elements(html):
-        pieces.append(TAG.sub(flat, html[place : raw.start]))
-        place = len(html) if raw.text_end is None else raw.text_end
-        text = html[raw.text_start : place]
-        if raw.name in _KEPT:
-            pieces += (b"<%b%b>" % (raw.name, kept(raw.attributes)), text)
-        else:
-            pieces.append(text.replace(b"<", b"&lt;"))
-    pieces.append(TAG.sub(flat, html[place:]))
+    for start, end, raw in segments(markup):
+        pieces.append(TAG.sub(flat, html[start:end]))
+        if raw is not None:
+            text = html[raw.text_start : raw.text_end]
+            if raw.name in _KEPT:
+                pieces += (b"<%b%b>" % (raw.name, kept(raw.attributes)), text)
+            else:
+                pieces.append(text.replace(b"<", b"&lt;"))
     return b"".join(pieces)
