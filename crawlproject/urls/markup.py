@@ -84,9 +84,10 @@ TAG = re.compile(
     % (_NAME, _ATTRIBUTE, _GAP, _COMMENT, _BOGUS_COMMENT),
     re.DOTALL,
 )
-# An attribute with the gap before it, and its name.
+# An attribute, and its name. What is before it is skipped: to match that, too, would begin again at
+# each byte of it.
 ATTRIBUTE = re.compile(
-    rb"%b([^\t\n\f\r />][^\t\n\f\r />=]*+)(?:%b*+=%b*+%b)?+" % (_GAP, _SPACE, _SPACE, _VALUE)
+    rb"([^\t\n\f\r />][^\t\n\f\r />=]*+)(?:%b*+=%b*+%b)?+" % (_SPACE, _SPACE, _VALUE)
 )
 
 

@@ -128,7 +128,7 @@ def _flattened(markup: Markup) -> bytes:
         for attribute in islice(ATTRIBUTE.finditer(attributes), _KEPT_ATTRIBUTES):
             if attribute[1] in names or len(names) < _KEPT_NAMES:
                 names.add(attribute[1])
-                written.append(attribute[0])
+                written.append(b" " + attribute[0])
         return b"".join(written)
 
     def flat(tag: re.Match[bytes]) -> bytes:

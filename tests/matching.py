@@ -1,0 +1,420 @@
+"""A matcher of regular expressions that counts its steps.
+
+It follows the parse tree of Python's own parser and backtracks as Python's matcher does, without its
+shortcuts: whatever takes that one time that grows with the square of the input, takes this one steps
+that do. ``inputs_for`` makes texts of a pattern that it almost matches.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from re import _constants as op  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    # Whether the rest of the pattern matches from a place on.
+    Rest = Callable[[int], bool]
+
+_REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
+_ONE_CHARACTER = (op.LITERAL, op.NOT_LITERAL, op.ANY, op.IN)
+_CATEGORIES = {
+    op.CATEGORY_DIGIT: r"\d",
+    op.CATEGORY_NOT_DIGIT: r"\D",
+    op.CATEGORY_SPACE: r"\s",
+    op.CATEGORY_NOT_SPACE: r"\S",
+    op.CATEGORY_WORD: r"\w",
+    op.CATEGORY_NOT_WORD: r"\W",
+}
+# Tried in this order for what a class of characters has.
+_LIKELY = "a1 A-/<>=\"'&;:,.?#%_()[]{}*\\\n\t\0é\udc80\u4e00"
+
+
+class Matcher:
+    def __init__(self, pattern: re.Pattern[Any]) -> None:
+        self.steps = 0
+        self._is_bytes = isinstance(pattern.pattern, bytes)
+        tree = parser.parse(pattern.pattern, pattern.flags)
+        self.tree = tree
+        self._text: list[str] = []
+        self._groups: dict[int, tuple[int, int]] = {}
+        self._end = -1
+        self._must_end = False
+        self._match = self._sequence(tree, pattern.flags, self._final)
+
+    def spans(self, text: str | bytes, how: str) -> list[tuple[int, int]]:
+        """What is found in a text, as ``how``, the name of a method, does it. Bytes are read as Latin-1."""
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(200_000)
+        try:
+            return list(self._spans(text, how))
+        finally:
+            sys.setrecursionlimit(limit)
+
+    def _spans(self, text: str | bytes, how: str) -> Iterator[tuple[int, int]]:
+        self._text = list(text.decode("latin-1") if isinstance(text, bytes) else text)
+        self._must_end = how == "fullmatch"
+        place, least = 0, -1
+        while place <= len(self._text):
+            self._groups.clear()
+            self.steps += 1
+            if self._match(place) and not (self._end == place == least):
+                yield place, self._end
+                if how in ("match", "fullmatch", "search"):
+                    return
+                # An empty match is not repeated, nor one that touches it.
+                least = self._end
+                place = self._end if self._end > place else place + 1
+            elif how in ("match", "fullmatch", "scan"):
+                return
+            else:
+                place += 1
+
+    def _final(self, place: int) -> bool:
+        if self._must_end and place != len(self._text):
+            return False
+        self._end = place
+        return True
+
+    def _sequence(self, items: Iterable[tuple[Any, Any]], flags: int, rest: Rest) -> Rest:
+        for code, value in reversed(list(items)):
+            rest = self._node(code, value, flags, rest)
+        return rest
+
+    def _node(self, code: Any, value: Any, flags: int, rest: Rest) -> Rest:
+        if code in _ONE_CHARACTER:
+            return self._character(self._set(code, value, flags), rest)
+        if code in _REPEATS:
+            return self._repeat(code, value, flags, rest)
+        if code is op.BRANCH:
+            return self._branch([self._sequence(item, flags, rest) for item in value[1]])
+        if code is op.SUBPATTERN:
+            group, add, remove, items = value
+            return self._group(group, items, (flags | add) & ~remove, rest)
+        if code is op.ATOMIC_GROUP:
+            return self._atomic(self._alone(value, flags), rest)
+        if code in (op.ASSERT, op.ASSERT_NOT):
+            return self._look(value, flags, code is op.ASSERT, rest)
+        if code is op.AT:
+            return self._at(value, flags, rest)
+        if code is op.GROUPREF:
+            return self._reference(value, flags, rest)
+        raise NotImplementedError(code)
+
+    def _character(self, has: Callable[[str], bool], rest: Rest) -> Rest:
+        def match(place: int) -> bool:
+            self.steps += 1
+            return place < len(self._text) and has(self._text[place]) and rest(place + 1)
+
+        return match
+
+    def _set(self, code: Any, value: Any, flags: int) -> Callable[[str], bool]:
+        known: dict[str, bool] = {}
+
+        def has(character: str) -> bool:
+            if character not in known:
+                forms = {character}
+                if flags & re.IGNORECASE and (not self._is_bytes or character.isascii()):
+                    forms |= {character.lower(), character.upper()}
+                known[character] = self._has(code, value, flags, forms)
+            return known[character]
+
+        return has
+
+    def _has(self, code: Any, value: Any, flags: int, forms: set[str]) -> bool:
+        if code is op.ANY:
+            return bool(flags & re.DOTALL) or "\n" not in forms
+        if code is op.LITERAL:
+            return any(form == chr(value) for form in forms)
+        if code is op.NOT_LITERAL:
+            return not any(form == chr(value) for form in forms)
+        is_negated = value[0][0] is op.NEGATE
+        found = False
+        for kind, what in value[is_negated:]:
+            if kind is op.LITERAL:
+                found |= chr(what) in forms
+            elif kind is op.RANGE:
+                found |= any(what[0] <= ord(form) <= what[1] for form in forms if len(form) == 1)
+            else:
+                is_ascii = self._is_bytes or flags & re.ASCII
+                category = re.compile(_CATEGORIES[what], re.ASCII if is_ascii else 0)
+                found |= any(category.match(form) is not None for form in forms)
+        return found != is_negated
+
+    def _repeat(self, code: Any, value: Any, flags: int, rest: Rest) -> Rest:
+        least, most, items = value
+        if len(items) == 1 and items[0][0] in _ONE_CHARACTER:
+            has = self._set(*items[0], flags)
+            return self._repeat_character(code, least, int(most), has, rest)
+        if code is op.POSSESSIVE_REPEAT:
+            return self._repeat_possessively(least, int(most), self._alone(items, flags), rest)
+        return self._repeat_group(code, (least, int(most)), items, flags, rest)
+
+    def _repeat_character(
+        self, code: Any, least: int, most: int, has: Callable[[str], bool], rest: Rest
+    ) -> Rest:
+        def run(place: int, limit: int) -> int:
+            text, end = self._text, place
+            while end < limit and has(text[end]):
+                end += 1
+            self.steps += end - place + 1
+            return end
+
+        def match(place: int) -> bool:
+            size = len(self._text)
+            if code is op.MIN_REPEAT:
+                end = run(place, min(size, place + least))
+                if end < place + least:
+                    return False
+                while not rest(end):
+                    self.steps += 1
+                    if end >= min(size, place + most) or not has(self._text[end]):
+                        return False
+                    end += 1
+                return True
+            end = run(place, min(size, place + most))
+            if code is op.POSSESSIVE_REPEAT:
+                return end >= place + least and rest(end)
+            while end >= place + least:
+                self.steps += 1
+                if rest(end):
+                    return True
+                end -= 1
+            return False
+
+        return match
+
+    def _repeat_possessively(
+        self, least: int, most: int, body: Callable[[int], int], rest: Rest
+    ) -> Rest:
+        def match(place: int) -> bool:
+            count = 0
+            while count < most:
+                self.steps += 1
+                end = body(place)
+                if end < 0 or (end == place and count >= least):
+                    break
+                place, count = end, count + 1
+            return count >= least and rest(place)
+
+        return match
+
+    def _repeat_group(
+        self, code: Any, bounds: tuple[int, int], items: Any, flags: int, rest: Rest
+    ) -> Rest:
+        least, most = bounds
+        # How often it has matched so far, and where the last time began.
+        state: list[tuple[int, int]] = []
+
+        def again(place: int) -> bool:
+            count, last = state[-1]
+            if count >= most or (place == last and count >= least):
+                return False
+            state[-1] = count + 1, place
+            if body(place):
+                return True
+            state[-1] = count, last
+            return False
+
+        def leave(place: int) -> bool:
+            if state[-1][0] < least:
+                return False
+            left = state.pop()
+            if rest(place):
+                return True
+            state.append(left)
+            return False
+
+        def step(place: int) -> bool:
+            self.steps += 1
+            if code is op.MIN_REPEAT:
+                return leave(place) or again(place)
+            return again(place) or leave(place)
+
+        def match(place: int) -> bool:
+            state.append((0, -1))
+            if step(place):
+                return True
+            state.pop()
+            return False
+
+        body = self._sequence(items, flags, step)
+        return match
+
+    def _branch(self, choices: list[Rest]) -> Rest:
+        def match(place: int) -> bool:
+            self.steps += 1
+            # Not any(…): each level of it would take some of the stack.
+            for choice in choices:
+                if choice(place):
+                    return True
+            return False
+
+        return match
+
+    def _group(self, group: int | None, items: Any, flags: int, rest: Rest) -> Rest:
+        if group is None:
+            return self._sequence(items, flags, rest)
+        starts: list[int] = []
+
+        def close(place: int) -> bool:
+            start = starts.pop()
+            before = self._groups.get(group)
+            self._groups[group] = start, place
+            if rest(place):
+                return True
+            if before is None:
+                del self._groups[group]
+            else:
+                self._groups[group] = before
+            starts.append(start)
+            return False
+
+        body = self._sequence(items, flags, close)
+
+        def match(place: int) -> bool:
+            starts.append(place)
+            if body(place):
+                return True
+            starts.pop()
+            return False
+
+        return match
+
+    def _alone(self, items: Any, flags: int) -> Callable[[int], int]:
+        """Where a part of the pattern ends that gives nothing back; less than 0: nowhere."""
+        ends: list[int] = []
+
+        def final(place: int) -> bool:
+            ends.append(place)
+            return True
+
+        body = self._sequence(items, flags, final)
+        return lambda place: ends.pop() if body(place) else -1
+
+    def _atomic(self, body: Callable[[int], int], rest: Rest) -> Rest:
+        def match(place: int) -> bool:
+            end = body(place)
+            return end >= 0 and rest(end)
+
+        return match
+
+    def _look(self, value: Any, flags: int, is_wanted: bool, rest: Rest) -> Rest:
+        direction, items = value
+        width = items.getwidth()[0] if direction < 0 else 0
+        body = self._alone(items, flags)
+
+        def match(place: int) -> bool:
+            self.steps += 1
+            is_found = place >= width and body(place - width) >= 0
+            return is_found == is_wanted and rest(place)
+
+        return match
+
+    def _at(self, where: Any, flags: int, rest: Rest) -> Rest:
+        word = re.compile(r"\w", re.ASCII if self._is_bytes or flags & re.ASCII else 0)
+
+        def is_word(place: int) -> bool:
+            return 0 <= place < len(self._text) and word.match(self._text[place]) is not None
+
+        def match(place: int) -> bool:
+            self.steps += 1
+            text, size = self._text, len(self._text)
+            if where is op.AT_BEGINNING_STRING or where is op.AT_BEGINNING:
+                lines = where is op.AT_BEGINNING and flags & re.MULTILINE
+                here = place == 0 or bool(lines and text[place - 1] == "\n")
+            elif where is op.AT_END_STRING:
+                here = place == size
+            elif where is op.AT_END:
+                is_last = place == size or (place == size - 1 and text[place] == "\n")
+                here = is_last or bool(flags & re.MULTILINE and text[place] == "\n")
+            else:
+                here = (is_word(place - 1) != is_word(place)) == (where is op.AT_BOUNDARY)
+            return here and rest(place)
+
+        return match
+
+    def _reference(self, group: int, flags: int, rest: Rest) -> Rest:
+        def match(place: int) -> bool:
+            if group not in self._groups:
+                return False
+            start, end = self._groups[group]
+            wanted = self._text[start:end]
+            found = self._text[place : place + len(wanted)]
+            self.steps += len(wanted) + 1
+            if flags & re.IGNORECASE:
+                wanted, found = [c.lower() for c in wanted], [c.lower() for c in found]
+            return wanted == found and rest(place + len(wanted))
+
+        return match
+
+
+def inputs_for(matcher: Matcher, size: int) -> list[Callable[[int], str]]:
+    """Texts by their length, about: of ``size`` the first of each kind."""
+    units: dict[tuple[str, str, str], None] = {}
+    for before, body in _repeats(matcher, matcher.tree, ""):
+        for behind in ("", "\0", "!", " x"):
+            units[before, body, behind] = None
+        units["", before + body, ""] = None
+        units["", before, ""] = None
+    for sample in _samples(matcher, matcher.tree)[:4]:
+        for end in range(1, min(len(sample), 24) + 1):
+            units["", sample[:end], ""] = None
+    return [_grown(*unit) for unit in list(units)[:size] if unit[1]]
+
+
+def _grown(before: str, body: str, behind: str) -> Callable[[int], str]:
+    return lambda length: before + body * max(length // len(body), 1) + behind
+
+
+def _samples(matcher: Matcher, items: Any) -> list[str]:
+    """Texts that a part of a pattern matches, but for what looks around."""
+    found = [""]
+    for code, value in items:
+        found = [text + more for text in found[:3] for more in _samples_of(matcher, code, value)[:8]]
+    return found
+
+
+def _samples_of(matcher: Matcher, code: Any, value: Any) -> list[str]:
+    if code in _ONE_CHARACTER:
+        has = matcher._set(code, value, matcher.tree.state.flags)
+        own = [chr(what) for kind, what in value if kind is op.LITERAL] if code is op.IN else []
+        if code is op.LITERAL:
+            own = [chr(value)]
+        elif code is op.IN:
+            own += [chr(what[0]) for kind, what in value if kind is op.RANGE]
+        return [c for c in (*own[:2], *_LIKELY) if has(c) and (not matcher._is_bytes or c < "Ā")][:2]
+    if code in _REPEATS:
+        least, most, inner = value
+        return [text * max(least, 1) for text in _samples(matcher, inner)] if most else [""]
+    if code is op.BRANCH:
+        return [text for choice in value[1] for text in _samples(matcher, choice)[:2]]
+    if code is op.SUBPATTERN:
+        return _samples(matcher, value[3])
+    if code is op.ATOMIC_GROUP:
+        return _samples(matcher, value)
+    return [""]
+
+
+def _repeats(matcher: Matcher, items: Any, before: str) -> Iterator[tuple[str, str]]:
+    """What comes before each repeat of a pattern, and what it repeats."""
+    for code, value in items:
+        if code in _REPEATS:
+            if int(value[1]) > 1:
+                for body in _samples(matcher, value[2])[:3]:
+                    yield before, body
+            yield from _repeats(matcher, value[2], before)
+        elif code is op.BRANCH:
+            for choice in value[1]:
+                yield from _repeats(matcher, choice, before)
+        elif code is op.SUBPATTERN:
+            yield from _repeats(matcher, value[3], before)
+        elif code in (op.ASSERT, op.ASSERT_NOT):
+            yield from _repeats(matcher, value[1], before)
+        elif code is op.ATOMIC_GROUP:
+            yield from _repeats(matcher, value, before)
+        samples = _samples_of(matcher, code, value)
+        before += samples[0] if samples else ""
