@@ -33,15 +33,20 @@ _CATEGORIES = {
 _LIKELY = "a1 A-/<>=\"'&;:,.?#%_()[]{}*\\\n\t\0é\udc80\u4e00"
 
 
+class TooManySteps(Exception):
+    """Some patterns take years."""
+
+
 class Matcher:
-    def __init__(self, pattern: re.Pattern[Any]) -> None:
+    def __init__(self, pattern: re.Pattern[Any], most_steps: int = 1_000_000) -> None:
         self.steps = 0
+        self._most_steps = most_steps
         self._is_bytes = isinstance(pattern.pattern, bytes)
         tree = parser.parse(pattern.pattern, pattern.flags)
         self.tree = tree
         self._text: list[str] = []
         self._groups: dict[int, tuple[int, int]] = {}
-        self._end = -1
+        self._start = self._end = self._not_empty = -1
         self._must_end = False
         self._match = self._sequence(tree, pattern.flags, self._final)
 
@@ -57,24 +62,32 @@ class Matcher:
     def _spans(self, text: str | bytes, how: str) -> Iterator[tuple[int, int]]:
         self._text = list(text.decode("latin-1") if isinstance(text, bytes) else text)
         self._must_end = how == "fullmatch"
-        place, least = 0, -1
+        place, self._not_empty = 0, -1
         while place <= len(self._text):
             self._groups.clear()
             self.steps += 1
-            if self._match(place) and not (self._end == place == least):
+            self._start = place
+            if self._match(place):
                 yield place, self._end
                 if how in ("match", "fullmatch", "search"):
                     return
-                # An empty match is not repeated, nor one that touches it.
-                least = self._end
-                place = self._end if self._end > place else place + 1
+                # An empty match is not found twice.
+                self._not_empty = place if self._end == place else -1
+                place = self._end
             elif how in ("match", "fullmatch", "scan"):
                 return
             else:
                 place += 1
 
+    def _count(self, steps: int = 1) -> None:
+        self.steps += steps
+        if self.steps > self._most_steps:
+            raise TooManySteps(self.steps)
+
     def _final(self, place: int) -> bool:
         if self._must_end and place != len(self._text):
+            return False
+        if place == self._start == self._not_empty:
             return False
         self._end = place
         return True
@@ -106,7 +119,7 @@ class Matcher:
 
     def _character(self, has: Callable[[str], bool], rest: Rest) -> Rest:
         def match(place: int) -> bool:
-            self.steps += 1
+            self._count()
             return place < len(self._text) and has(self._text[place]) and rest(place + 1)
 
         return match
@@ -160,7 +173,7 @@ class Matcher:
             text, end = self._text, place
             while end < limit and has(text[end]):
                 end += 1
-            self.steps += end - place + 1
+            self._count(end - place + 1)
             return end
 
         def match(place: int) -> bool:
@@ -170,7 +183,7 @@ class Matcher:
                 if end < place + least:
                     return False
                 while not rest(end):
-                    self.steps += 1
+                    self._count()
                     if end >= min(size, place + most) or not has(self._text[end]):
                         return False
                     end += 1
@@ -179,7 +192,7 @@ class Matcher:
             if code is op.POSSESSIVE_REPEAT:
                 return end >= place + least and rest(end)
             while end >= place + least:
-                self.steps += 1
+                self._count()
                 if rest(end):
                     return True
                 end -= 1
@@ -193,7 +206,7 @@ class Matcher:
         def match(place: int) -> bool:
             count = 0
             while count < most:
-                self.steps += 1
+                self._count()
                 end = body(place)
                 if end < 0 or (end == place and count >= least):
                     break
@@ -229,7 +242,7 @@ class Matcher:
             return False
 
         def step(place: int) -> bool:
-            self.steps += 1
+            self._count()
             if code is op.MIN_REPEAT:
                 return leave(place) or again(place)
             return again(place) or leave(place)
@@ -246,7 +259,7 @@ class Matcher:
 
     def _branch(self, choices: list[Rest]) -> Rest:
         def match(place: int) -> bool:
-            self.steps += 1
+            self._count()
             # Not any(…): each level of it would take some of the stack.
             for choice in choices:
                 if choice(place):
@@ -308,7 +321,7 @@ class Matcher:
         body = self._alone(items, flags)
 
         def match(place: int) -> bool:
-            self.steps += 1
+            self._count()
             is_found = place >= width and body(place - width) >= 0
             return is_found == is_wanted and rest(place)
 
@@ -321,7 +334,7 @@ class Matcher:
             return 0 <= place < len(self._text) and word.match(self._text[place]) is not None
 
         def match(place: int) -> bool:
-            self.steps += 1
+            self._count()
             text, size = self._text, len(self._text)
             if where is op.AT_BEGINNING_STRING or where is op.AT_BEGINNING:
                 lines = where is op.AT_BEGINNING and flags & re.MULTILINE
@@ -344,7 +357,7 @@ class Matcher:
             start, end = self._groups[group]
             wanted = self._text[start:end]
             found = self._text[place : place + len(wanted)]
-            self.steps += len(wanted) + 1
+            self._count(len(wanted) + 1)
             if flags & re.IGNORECASE:
                 wanted, found = [c.lower() for c in wanted], [c.lower() for c in found]
             return wanted == found and rest(place + len(wanted))
