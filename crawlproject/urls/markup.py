@@ -172,8 +172,10 @@ def unambiguous(html: bytes) -> Markup:
             break
         text = html[raw.text_start : raw.text_end]
         is_script = raw.name == b"script"
-        # A comment in a script may hide the end tag.
-        if b"<" in text and (is_ambiguous or (is_script and b"<!--" in text)):
+        if is_script and b"<!--" in text:
+            # A comment in a script may hide the end tag, and who knows what follows then.
+            is_ambiguous = True
+        if b"<" in text and is_ambiguous:
             escaped = _ESCAPED_IN_SCRIPT if is_script else _ESCAPED
             pieces += (html[copied : raw.text_start], text.replace(b"<", escaped))
             copied = raw.text_end
