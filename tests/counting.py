@@ -1,4 +1,4 @@
-"""Work that is counted, not timed: instructions of Python, and characters that its text methods see."""
+"""Count the work of a call: bytecode instructions, and characters seen by text methods."""
 
 from __future__ import annotations
 
@@ -9,18 +9,38 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-# Methods that look at the whole text, and make another one or tell something of it.
+# Methods that read the whole text.
 _WHOLE = (
-    *("split", "rsplit", "splitlines", "partition", "rpartition", "replace", "strip", "lstrip", "rstrip"),
-    *("lower", "upper", "title", "casefold", "translate", "encode", "decode", "expandtabs", "swapcase"),
+    *(
+        "split",
+        "rsplit",
+        "splitlines",
+        "partition",
+        "rpartition",
+        "replace",
+        "strip",
+        "lstrip",
+        "rstrip",
+    ),
+    *(
+        "lower",
+        "upper",
+        "title",
+        "casefold",
+        "translate",
+        "encode",
+        "decode",
+        "expandtabs",
+        "swapcase",
+    ),
     *("isascii", "isprintable", "isalnum", "isalpha", "isdigit", "isdecimal", "isspace", "join"),
 )
-# Methods that look from a place on, up to what they find.
+# Methods that read from a position up to what they find.
 _FINDING = ("find", "index", "count", "rfind", "rindex")
 
 
 class Work:
-    """What was done since it was made."""
+    """The work since it was created."""
 
     instructions = 0
     characters = 0
@@ -34,7 +54,7 @@ _work = Work()
 
 
 def counted(call: Callable[[], Any]) -> int:
-    """The work of a call: instructions of all frames below it, and characters of counted texts."""
+    """The work of a call: instructions of all frames below it, characters of counted texts."""
     global _work
     work = _work = Work()
 

@@ -1,8 +1,8 @@
-"""A matcher of regular expressions that counts its steps.
+"""A regular-expression matcher that counts its steps.
 
-It follows the parse tree of Python's own parser and backtracks as Python's matcher does, without its
-shortcuts: whatever takes that one time that grows with the square of the input, takes this one steps
-that do. ``inputs_for`` makes texts of a pattern that it almost matches.
+It interprets the parse tree of Python's own parser and backtracks as Python's matcher does, but
+without its shortcuts. A pattern that takes Python quadratic time takes this matcher a quadratic
+number of steps.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    # Whether the rest of the pattern matches from a place on.
+    # Matches the rest of the pattern at a position.
     Rest = Callable[[int], bool]
 
-_REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
-_ONE_CHARACTER = (op.LITERAL, op.NOT_LITERAL, op.ANY, op.IN)
+REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
+ONE_CHARACTER = (op.LITERAL, op.NOT_LITERAL, op.ANY, op.IN)
 _CATEGORIES = {
     op.CATEGORY_DIGIT: r"\d",
     op.CATEGORY_NOT_DIGIT: r"\D",
@@ -29,19 +29,17 @@ _CATEGORIES = {
     op.CATEGORY_WORD: r"\w",
     op.CATEGORY_NOT_WORD: r"\W",
 }
-# Tried in this order for what a class of characters has.
-_LIKELY = "a1 A-/<>=\"'&;:,.?#%_()[]{}*\\\n\t\0é\udc80\u4e00"
 
 
 class TooManySteps(Exception):
-    """Some patterns take years."""
+    """The limit was reached: exponential patterns would run for years."""
 
 
 class Matcher:
     def __init__(self, pattern: re.Pattern[Any], most_steps: int = 1_000_000) -> None:
         self.steps = 0
         self._most_steps = most_steps
-        self._is_bytes = isinstance(pattern.pattern, bytes)
+        self.is_bytes = isinstance(pattern.pattern, bytes)
         tree = parser.parse(pattern.pattern, pattern.flags)
         self.tree = tree
         self._text: list[str] = []
@@ -51,7 +49,9 @@ class Matcher:
         self._match = self._sequence(tree, pattern.flags, self._final)
 
     def spans(self, text: str | bytes, how: str) -> list[tuple[int, int]]:
-        """What is found in a text, as ``how``, the name of a method, does it. Bytes are read as Latin-1."""
+        """The matches in a text. ``how`` is a method of a pattern, or 'scan': one ``match`` after
+        the other. Bytes are read as Latin-1.
+        """
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(200_000)
         try:
@@ -71,7 +71,7 @@ class Matcher:
                 yield place, self._end
                 if how in ("match", "fullmatch", "search"):
                     return
-                # An empty match is not found twice.
+                # An empty match is not found again at the same position.
                 self._not_empty = place if self._end == place else -1
                 place = self._end
             elif how in ("match", "fullmatch", "scan"):
@@ -98,9 +98,9 @@ class Matcher:
         return rest
 
     def _node(self, code: Any, value: Any, flags: int, rest: Rest) -> Rest:
-        if code in _ONE_CHARACTER:
-            return self._character(self._set(code, value, flags), rest)
-        if code in _REPEATS:
+        if code in ONE_CHARACTER:
+            return self._character(self.set_of(code, value, flags), rest)
+        if code in REPEATS:
             return self._repeat(code, value, flags, rest)
         if code is op.BRANCH:
             return self._branch([self._sequence(item, flags, rest) for item in value[1]])
@@ -124,13 +124,13 @@ class Matcher:
 
         return match
 
-    def _set(self, code: Any, value: Any, flags: int) -> Callable[[str], bool]:
+    def set_of(self, code: Any, value: Any, flags: int) -> Callable[[str], bool]:
         known: dict[str, bool] = {}
 
         def has(character: str) -> bool:
             if character not in known:
                 forms = {character}
-                if flags & re.IGNORECASE and (not self._is_bytes or character.isascii()):
+                if flags & re.IGNORECASE and (not self.is_bytes or character.isascii()):
                     forms |= {character.lower(), character.upper()}
                 known[character] = self._has(code, value, flags, forms)
             return known[character]
@@ -152,15 +152,15 @@ class Matcher:
             elif kind is op.RANGE:
                 found |= any(what[0] <= ord(form) <= what[1] for form in forms if len(form) == 1)
             else:
-                is_ascii = self._is_bytes or flags & re.ASCII
+                is_ascii = self.is_bytes or flags & re.ASCII
                 category = re.compile(_CATEGORIES[what], re.ASCII if is_ascii else 0)
                 found |= any(category.match(form) is not None for form in forms)
         return found != is_negated
 
     def _repeat(self, code: Any, value: Any, flags: int, rest: Rest) -> Rest:
         least, most, items = value
-        if len(items) == 1 and items[0][0] in _ONE_CHARACTER:
-            has = self._set(*items[0], flags)
+        if len(items) == 1 and items[0][0] in ONE_CHARACTER:
+            has = self.set_of(*items[0], flags)
             return self._repeat_character(code, least, int(most), has, rest)
         if code is op.POSSESSIVE_REPEAT:
             return self._repeat_possessively(least, int(most), self._alone(items, flags), rest)
@@ -219,7 +219,7 @@ class Matcher:
         self, code: Any, bounds: tuple[int, int], items: Any, flags: int, rest: Rest
     ) -> Rest:
         least, most = bounds
-        # How often it has matched so far, and where the last time began.
+        # The number of iterations so far, and where the last one began.
         state: list[tuple[int, int]] = []
 
         def again(place: int) -> bool:
@@ -260,8 +260,8 @@ class Matcher:
     def _branch(self, choices: list[Rest]) -> Rest:
         def match(place: int) -> bool:
             self._count()
-            # Not any(…): each level of it would take some of the stack.
-            for choice in choices:
+            # any() would use some of the C stack at each level.
+            for choice in choices:  # noqa: SIM110
                 if choice(place):
                     return True
             return False
@@ -298,7 +298,7 @@ class Matcher:
         return match
 
     def _alone(self, items: Any, flags: int) -> Callable[[int], int]:
-        """Where a part of the pattern ends that gives nothing back; less than 0: nowhere."""
+        """Match a part without backtracking into it later; returns its end, or -1."""
         ends: list[int] = []
 
         def final(place: int) -> bool:
@@ -328,7 +328,7 @@ class Matcher:
         return match
 
     def _at(self, where: Any, flags: int, rest: Rest) -> Rest:
-        word = re.compile(r"\w", re.ASCII if self._is_bytes or flags & re.ASCII else 0)
+        word = re.compile(r"\w", re.ASCII if self.is_bytes or flags & re.ASCII else 0)
 
         def is_word(place: int) -> bool:
             return 0 <= place < len(self._text) and word.match(self._text[place]) is not None
@@ -363,71 +363,3 @@ class Matcher:
             return wanted == found and rest(place + len(wanted))
 
         return match
-
-
-def inputs_for(matcher: Matcher, size: int) -> list[Callable[[int], str]]:
-    """Texts by their length, about: of ``size`` the first of each kind."""
-    units: dict[tuple[str, str, str], None] = {}
-    for before, body in _repeats(matcher, matcher.tree, ""):
-        for behind in ("", "\0", "!", " x"):
-            units[before, body, behind] = None
-        units["", before + body, ""] = None
-        units["", before, ""] = None
-    for sample in _samples(matcher, matcher.tree)[:4]:
-        for end in range(1, min(len(sample), 24) + 1):
-            units["", sample[:end], ""] = None
-    return [_grown(*unit) for unit in list(units)[:size] if unit[1]]
-
-
-def _grown(before: str, body: str, behind: str) -> Callable[[int], str]:
-    return lambda length: before + body * max(length // len(body), 1) + behind
-
-
-def _samples(matcher: Matcher, items: Any) -> list[str]:
-    """Texts that a part of a pattern matches, but for what looks around."""
-    found = [""]
-    for code, value in items:
-        found = [text + more for text in found[:3] for more in _samples_of(matcher, code, value)[:8]]
-    return found
-
-
-def _samples_of(matcher: Matcher, code: Any, value: Any) -> list[str]:
-    if code in _ONE_CHARACTER:
-        has = matcher._set(code, value, matcher.tree.state.flags)
-        own = [chr(what) for kind, what in value if kind is op.LITERAL] if code is op.IN else []
-        if code is op.LITERAL:
-            own = [chr(value)]
-        elif code is op.IN:
-            own += [chr(what[0]) for kind, what in value if kind is op.RANGE]
-        return [c for c in (*own[:2], *_LIKELY) if has(c) and (not matcher._is_bytes or c < "Ā")][:2]
-    if code in _REPEATS:
-        least, most, inner = value
-        return [text * max(least, 1) for text in _samples(matcher, inner)] if most else [""]
-    if code is op.BRANCH:
-        return [text for choice in value[1] for text in _samples(matcher, choice)[:2]]
-    if code is op.SUBPATTERN:
-        return _samples(matcher, value[3])
-    if code is op.ATOMIC_GROUP:
-        return _samples(matcher, value)
-    return [""]
-
-
-def _repeats(matcher: Matcher, items: Any, before: str) -> Iterator[tuple[str, str]]:
-    """What comes before each repeat of a pattern, and what it repeats."""
-    for code, value in items:
-        if code in _REPEATS:
-            if int(value[1]) > 1:
-                for body in _samples(matcher, value[2])[:3]:
-                    yield before, body
-            yield from _repeats(matcher, value[2], before)
-        elif code is op.BRANCH:
-            for choice in value[1]:
-                yield from _repeats(matcher, choice, before)
-        elif code is op.SUBPATTERN:
-            yield from _repeats(matcher, value[3], before)
-        elif code in (op.ASSERT, op.ASSERT_NOT):
-            yield from _repeats(matcher, value[1], before)
-        elif code is op.ATOMIC_GROUP:
-            yield from _repeats(matcher, value, before)
-        samples = _samples_of(matcher, code, value)
-        before += samples[0] if samples else ""

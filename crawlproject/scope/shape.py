@@ -78,7 +78,7 @@ _ESCAPE = re.compile("%[0-9A-F]{2}")
 _SEPARATOR = re.compile(r"[-_.+=~/]")
 _is_mixed = re.compile("(?=.*[0-9])(?=.*[A-Za-z])[0-9A-Za-z]+").fullmatch
 _is_hexadecimal = re.compile("[0-9a-f]+|[0-9A-F]+").fullmatch
-# From small letters to capitals, to digits, and back.
+# Changes between lower case, upper case and digits.
 _changes = re.compile(r"(?<=[a-z])[A-Z\d]|(?<=[A-Z])[a-z\d]|(?<=\d)[A-Za-z]").findall
 # How ASP.NET writes a session into the path: /(S(lit3py55t21z5v55vlm25s55))/
 _session_segment = re.compile(r"/\((?:[A-Z]\([0-9A-Za-z]{24}\))+\)/").search
@@ -243,7 +243,7 @@ def _read_param(param: str) -> tuple[_Kind, int]:
 
 
 def _names_place(value: str) -> bool:
-    """Whether what is searched for is a path, or a number: no words that anybody would type."""
+    """Whether a search value is a path or a number, not words that a person typed."""
     return "/" in value or "%2F" in value or not value or value.isdecimal()
 
 

@@ -39,6 +39,6 @@ def readable_part(html: bytes) -> tuple[bytes, bool]:
 
 
 def _nodes(attributes: bytes | None) -> int:
-    """Those of an element, with the text that follows."""
+    """The nodes of an element: itself, its attributes, the text after it."""
     found = ATTRIBUTE.finditer(attributes) if attributes else ()
     return 2 + sum(1 for _ in islice(found, MAX_ATTRIBUTES))

@@ -1,11 +1,11 @@
-"""The tags of HTML, found as the HTML standard's tokenizer finds them. *Pure.*
+"""Find tags exactly as the HTML standard's tokenizer does. *Pure.*
 
-Every scan is linear: what begins a tag, a comment or a quoted value always matches, and runs to the
-end of the page if nothing ends it. No scan starts again at a later byte.
+Every scan is linear: the start of a tag, a comment or a quoted value always matches and, if nothing
+ends it, runs to the end of the page. So no scan fails and starts again at a later byte.
 
-Where text ends depends on the tree in a few places: ``<title>`` in an ``<svg>`` has elements, in a
-``<div>`` only text. ``unambiguous`` rewrites such pages, so that the parser sees the tags that are
-found here, whatever it takes the context to be.
+In a few places the tokenizer depends on the tree: ``<title>`` contains elements inside ``<svg>``
+and only text elsewhere. ``unambiguous`` rewrites such pages so that the parser sees the same tags
+as this module, whatever the context.
 """
 
 from __future__ import annotations
@@ -16,26 +16,29 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Attributes of an element: for each further one, the parser compares it with those before.
+# Per element. The parser compares each attribute with those before it.
 MAX_ATTRIBUTES = 500
 
-# HTML's white space. ('\s' includes the vertical tab, which HTML takes for a part of a name.)
+# HTML's white space. ('\s' also matches the vertical tab, which HTML treats as part of a name.)
 _SPACE = rb"[\t\n\f\r ]"
 _NAME = rb"[a-zA-Z][^\t\n\f\r />]*+"
 _GAP = rb"[\t\n\f\r /]*+"
 # A quote that is never closed runs to the end of the page.
 _VALUE = rb"""(?:"[^"]*+"?+|'[^']*+'?+|[^\t\n\f\r >]*+)"""
-_ATTRIBUTE = rb"""(?: [a-zA-Z-]++="[^"]*+"|%b[^\t\n\f\r />][^\t\n\f\r />=]*+(?:%b*+=%b*+%b)?+)""" % (
-    *(_GAP, _SPACE, _SPACE),
-    _VALUE,
+_ATTRIBUTE = (
+    rb"""(?: [a-zA-Z-]++="[^"]*+"|%b[^\t\n\f\r />][^\t\n\f\r />=]*+(?:%b*+=%b*+%b)?+)"""
+    % (
+        *(_GAP, _SPACE, _SPACE),
+        _VALUE,
+    )
 )
-# What follows '<' in a comment, and in what is taken for one.
+# Comments, and markup that is treated as a comment, without the leading '<'.
 _COMMENT = rb"!--(?:-?>|.*?(?:--!?>|\Z))"
 _BOGUS_COMMENT = rb"[!?/][^>]*+>?+"
 
 
 def any_case(name: str) -> bytes:
-    """Spelled out, it is matched several times as fast as by a pattern that ignores case."""
+    """A pattern for a name in any case. It matches several times as fast as re.IGNORECASE."""
     return "".join(f"[{letter}{letter.upper()}]" for letter in name).encode()
 
 
@@ -52,18 +55,18 @@ _RAW_ENDS = {
     if name != "plaintext"
 }
 
-# In and behind these, raw text may be none, and CDATA may be a comment.
+# Inside and after these, raw text elements may contain elements, and CDATA may be a comment.
 _AMBIGUOUS = re.compile(
     b"<(?:%b)" % b"|".join(map(any_case, ("svg", "math", "select", "template", "frameset")))
 )
 _CDATA = b"<![CDATA["
-# How '<' is written in scripts: in a string, as in JSON, it means the same.
+# The escape of '<' in scripts. Inside a string, in JSON too, it means the same.
 _ESCAPED_IN_SCRIPT, _ESCAPED = rb"\u003c", b"&lt;"
 
 
 def _run(most_attributes: bytes) -> re.Pattern[bytes]:
-    # Usual end tags first. The last repeat is not possessive: CPython before 3.11.5 would go on
-    # behind the part of a tag that it has matched.
+    # Plain end tags come first, for speed. The last repeat is not possessive: CPython before 3.11.5
+    # would continue behind a partial match.
     return re.compile(
         rb"[^<]*+(?:<(?:/[a-zA-Z0-9]++>|(?!%b)/?%b(?:>|(?:%b)%b+%b(?:>|\Z))|%b|%b|(?![a-zA-Z!?/]))"
         rb"[^<]*+){0,1000}"
@@ -72,29 +75,28 @@ def _run(most_attributes: bytes) -> re.Pattern[bytes]:
     )
 
 
-# Text, tags and comments, up to a tag that opens raw text …
+# Text, tags and comments up to the next raw text element …
 _RUN = _run(b"*")
-# … or that has too many attributes.
+# … or tag with too many attributes.
 _UNCROWDED_RUN = _run(b"{0,%d}" % MAX_ATTRIBUTES)
 
-# Its name, with the slash of an end tag, its attributes, and what is behind them. Without a name
-# it is a comment.
+# Groups: the name with the slash of an end tag, the attributes, the rest up to '>'. A comment has
+# no name.
 TAG = re.compile(
-    rb"<(?:(/?%b)((?:%b)*+)(%b)>?+|%b|%b)"
-    % (_NAME, _ATTRIBUTE, _GAP, _COMMENT, _BOGUS_COMMENT),
+    rb"<(?:(/?%b)((?:%b)*+)(%b)>?+|%b|%b)" % (_NAME, _ATTRIBUTE, _GAP, _COMMENT, _BOGUS_COMMENT),
     re.DOTALL,
 )
-# An attribute, and its name. What is before it is skipped: to match that, too, would begin again at
-# each byte of it.
+# An attribute; the group is its name. White space before it is not part of the match, or a search
+# would start again at each byte of it.
 ATTRIBUTE = re.compile(
     rb"([^\t\n\f\r />][^\t\n\f\r />=]*+)(?:%b*+=%b*+%b)?+" % (_SPACE, _SPACE, _VALUE)
 )
 
 
 class Raw(NamedTuple):
-    """An element that has raw text: its tag, and where its text begins and ends."""
+    """A raw text element: its start tag, and where its text begins and ends."""
 
-    # In lower case.
+    # Lower case.
     name: bytes
     attributes: bytes
     is_self_closing: bool
@@ -105,7 +107,7 @@ class Raw(NamedTuple):
 
 
 class _Reader:
-    """Finds the elements with raw text. Between them are other tags, and text."""
+    """Finds the raw text elements of a page, one after the other."""
 
     def __init__(self, html: bytes) -> None:
         self._html = html
@@ -114,11 +116,11 @@ class _Reader:
         self.is_crowded = False
 
     def next(self, place: int) -> Raw | None:
-        """The first one from a place on, which is in no tag."""
+        """The first one at or after ``place``, which is not inside a tag."""
         html = self._html
         while place < len(html):
             found = self._run.match(html, place)
-            assert found is not None  # it can match nothing
+            assert found is not None  # it also matches the empty string
             tag = _RAW_TAG.match(html, found.end())
             if tag is not None:
                 return self._raw(tag)
@@ -136,7 +138,7 @@ class _Reader:
         if name in _RAW_ENDS and name not in self._unclosed:
             end = _RAW_ENDS[name].search(self._html, tag.end())
             if end is None:
-                # Nor will there be one for the next: it is searched for once.
+                # There is none for later elements either, so search only once.
                 self._unclosed.add(name)
         text_end = end.start() if end else None
         return Raw(name, attributes, gap.endswith(b"/"), tag.start(), tag.end(), text_end)
@@ -146,14 +148,14 @@ class Markup(NamedTuple):
     """A page whose tags are the same in every context."""
 
     html: bytes
-    # Its elements with raw text, in page order.
+    # Its raw text elements, in page order.
     raws: list[Raw]
-    # One of its tags has more than MAX_ATTRIBUTES.
+    # A tag has more than MAX_ATTRIBUTES.
     is_crowded: bool
 
 
 def unambiguous(html: bytes) -> Markup:
-    """Most pages are unambiguous already, and are not copied."""
+    """Rewrite what is ambiguous. Most pages are returned as they are."""
     is_ambiguous = _AMBIGUOUS.search(html) is not None
     if is_ambiguous and _CDATA in html:
         html = html.replace(_CDATA, b" ")
@@ -163,7 +165,7 @@ def unambiguous(html: bytes) -> Markup:
     place = copied = 0
     while (raw := reader.next(place)) is not None:
         if is_ambiguous and (raw.is_self_closing or raw.text_end is None):
-            # Either all that follows is its text, or nothing is.
+            # The rest of the page may or may not be its text: drop the tag.
             pieces.append(html[copied : raw.start])
             place = copied = raw.text_start
             continue
@@ -173,7 +175,7 @@ def unambiguous(html: bytes) -> Markup:
         text = html[raw.text_start : raw.text_end]
         is_script = raw.name == b"script"
         if is_script and b"<!--" in text:
-            # A comment in a script may hide the end tag, and who knows what follows then.
+            # The tokenizer may skip an end tag inside a comment in a script.
             is_ambiguous = True
         if b"<" in text and is_ambiguous:
             escaped = _ESCAPED_IN_SCRIPT if is_script else _ESCAPED
@@ -198,7 +200,7 @@ def _raw_elements(html: bytes) -> list[Raw]:
 
 
 def segments(markup: Markup) -> Iterator[tuple[int, int, Raw | None]]:
-    """Where tags and text are, and the element with raw text behind them, up to the end."""
+    """The start and end of each stretch of tags and text, and the raw text element after it."""
     place = 0
     for raw in markup.raws:
         yield place, raw.start, raw

@@ -1,9 +1,9 @@
-"""How much work it is for the parser to build the tree of a page. *Pure.*
+"""Estimate how long the parser takes to build the tree of a page. *Pure.*
 
-For most tags the parser walks up the elements that are open. A page may have them nested without
-end, or in ways in which end tags end nothing. So what is open is followed here by the rules of the
-HTML standard, in a simpler form that never has fewer elements open than the parser, but for those
-whose end tag may be left out: they nest by a small factor only.
+For most tags the parser walks up the stack of open elements. A page can nest elements without end,
+or use end tags that the parser ignores. This module tracks the open elements by a simplified
+version of the HTML standard's rules. It never counts fewer open elements than the parser has, apart
+from elements whose end tag is optional: these add a small factor.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from crawlproject.urls.markup import Markup
 
-# Names of elements and attributes that the parser does not know: it keeps them in a table of
-# fixed size, and compares each with those before.
+# Unknown element and attribute names. The parser keeps them in a hash table of fixed size, so each
+# new name is compared with many others.
 _MAX_NAMES = 20_000
-# Attributes of further <html> and <body> tags are added to those of the first.
+# <html> and <body> tags with attributes: the parser adds them to the first such element.
 _MAX_ROOTS = 20
 
 
@@ -28,67 +28,67 @@ def _names(text: str) -> frozenset[bytes]:
     return frozenset(text.encode().split())
 
 
-# An end tag ends nothing outside of these …
+# An end tag does not close an element outside of these …
 _SCOPES = _names("applet marquee object table template select svg math frameset")
-# … and the end tag of an unknown element, nothing outside of these.
+# … and the end tag of an unknown element does not close one outside of these.
 _SPECIAL = _SCOPES | _names(
     "address article aside blockquote button center details dir div dl fieldset figcaption figure "
     "footer form h1 h2 h3 h4 h5 h6 header hgroup listing main menu nav noscript ol pre search "
     "section summary ul"
 )
 FORMATTING = _names("a b big code em font i nobr s small strike strong tt u")
-# What has rules of its own.
+# Elements with their own rules; </table> does not close a table outside of these.
 _WALLS = _names("table template select svg math frameset")
 _FOREIGN = _names("svg math")
 _TABLE_PARTS = _names("caption col colgroup tbody td tfoot th thead tr")
 _ROOTS = _names("html body head")
 _RAW = _names(" ".join(RAW_NAMES))
-# No content, or no end tag needed: nested only in what is counted.
+# Void elements, and those whose end tag is optional. They nest only inside elements that count.
 _FLAT = _names(
     "area base basefont bgsound br embed frame hr image img input keygen link meta param source "
     "track wbr p li dt dd option"
 )
 _NOT_NESTING = _FLAT | _TABLE_PARTS | _ROOTS | _RAW
-# Of these, what ends an <svg>, and so is not nested there either.
+# Of these, the ones that close an open <svg>, so they do not nest in it.
 _ENDS_FOREIGN = _names("br embed hr img meta p li dt dd") | _ROOTS
-# HTML in an <svg> or in <math>.
+# Elements of SVG and MathML that contain HTML.
 _INTEGRATION_POINTS = _names("foreignobject desc mi mo mn ms mtext annotation-xml")
 _MAY_LEAVE_FOREIGN = (_NOT_NESTING | _SPECIAL | FORMATTING | _INTEGRATION_POINTS) - _FOREIGN - _RAW
-# A cell of a table is four levels deeper than what is around the table.
+# A table cell is four levels below the parent of its table.
 _LEVELS_OF_TABLE = 4
-# What a step here costs, in the parser's steps.
+# One step of the Python code below costs about as much as this many steps of the parser.
 _OWN_STEP = 20
 
-# What to do about a tag.
+# Actions for a tag.
 _NOTHING, _PUSH, _POP, _ASK, _ASK_BUT_IN_TABLE = range(5)
 
 
 class _Open:
-    """The elements that are open, and what it costs the parser to go through them."""
+    """The stack of open elements, and the steps the parser has taken so far."""
 
     def __init__(self) -> None:
         self.steps = 0
-        # None: it was closed, but not what is in it; or it is the root.
+        # None: the root, or an element that was closed before the elements inside it.
         self.names: list[bytes | None] = [None]
-        # Levels that no name stands for.
+        # Levels that are not in ``names``.
         self._hidden = 1
         self._walls: list[int] = []
-        # How many of them are <svg> and <math>.
+        # Open <svg> and <math> elements.
         self.foreign = 0
-        # Nothing since the outermost of them can have ended it.
+        # No tag since the outermost of them can have closed it.
         self._is_surely_foreign = False
         self._options = 0
         self.roots = 0
-        # What to do about each tag, as it is written, and its name.
+        # The action and the lower-case name for each tag as it is written.
         self.known: dict[bytes, tuple[int, bytes]] = {}
 
     def read(self, tags: Iterable[tuple[bytes, bytes, bytes]], most_steps: int) -> bool:
-        """Whether the parser goes through them in fewer steps."""
+        """Process some tags. False: a limit was exceeded."""
         known, names = self.known, self.names
         steps, depth, foreign = self.steps, self.depth, self.foreign
         push, pop, ask, ask_but_in_table = _PUSH, _POP, _ASK, _ASK_BUT_IN_TABLE
         for written, attributes, gap in tags:
-            # The parser looks for what the tag may close.
+            # The parser walks up the stack to see what the tag closes.
             steps += depth
             do, name = known.get(written) or self._learn(written)
             if foreign or do == ask or (do == ask_but_in_table and names[-1] != b"table"):
@@ -133,7 +133,7 @@ class _Open:
 
     def _ask(self, written: bytes, name: bytes, attributes: bytes, gap: bytes) -> None:
         if name == b"option":
-            # It looks which options of the <select> are selected.
+            # The parser visits all options of the <select> to find the selected ones.
             self._options += 1
             self.steps += self._options
         elif name == b"select":
@@ -164,7 +164,7 @@ class _Open:
             if name not in _ENDS_FOREIGN and name not in _RAW and not is_self_closing:
                 self.names.append(name)
         elif name in _TABLE_PARTS and self._walls and self.names[self._walls[-1]] == b"table":
-            # Ends whatever is open in the table.
+            # Closes everything that is open in the table.
             self._pop(self._walls[-1] + 1)
 
     def _push_wall(self, name: bytes) -> None:
@@ -185,7 +185,7 @@ class _Open:
             found = self.names[place]
             if found == name:
                 if name == b"form" or (has_block and name in FORMATTING):
-                    # What is in it stays open.
+                    # The elements inside it stay open.
                     self.names[place] = None
                 else:
                     self._pop(place)
@@ -204,9 +204,7 @@ class _Open:
 
 
 def takes_too_long(markup: Markup, most_steps: int, *, has_many_attributes: bool) -> bool:
-    """Whether the parser would take more steps than that, or have more names to tell apart than
-    it can.
-    """
+    """Whether the parser would take more than ``most_steps``, or see too many different names."""
     opened = _Open()
     attributes: set[bytes] = set()
     for start, end, raw in segments(markup):

@@ -1,11 +1,10 @@
 """HTML that would stall the parser, rewritten so that it does not.
 
-HTML's rules for building the tree are quadratic in some places, and a page that wants to can use
-them: 100,000 nested elements take the parser half a minute, 100,000 attributes on one element as
-long, and 30 KB of formatting elements that are opened and never closed are copied into every
-later paragraph until they fill gigabytes. Nothing can interrupt the parser, so its input is bounded
-first. Browsers have limits for these; here are ours. An ordinary page passes through untouched, for
-the price of a count, and a scan or two if it is large.
+HTML's rules for building the tree are quadratic in several places: 100,000 nested elements take the
+parser half a minute, 100,000 attributes on one element as long, and 30 KB of formatting elements
+that are never closed are copied into every later paragraph until they fill gigabytes. The parser is
+C code that cannot be interrupted, so its input is bounded first. An ordinary page is returned as it
+is, for the cost of a count, or of a scan or two if it is large.
 """
 
 from __future__ import annotations
@@ -29,13 +28,15 @@ if TYPE_CHECKING:
 # Below these sizes the worst page costs a fraction of a second.
 _FEW_TAGS = 1_000
 _LONG = 32_768
-# What stands before each attribute, at least one of them; and how many there may be, unread.
+# At least one of these characters comes before each attribute. With fewer of them, a page cannot
+# have an element with too many attributes …
 _SEPARATORS = b"\t\n\f\r /\"'"
 _FEW_ATTRIBUTES = 16_000
+# … or too many different attribute names.
 _FEW_NAMES = 80_000
-# Steps up the tree, if all elements were nested …
+# The parser's steps up the tree if all elements were nested …
 _FEW_STEPS = 150_000_000
-# … and as they are.
+# … and as they are nested (``nesting.py``).
 _MAX_STEPS = 50_000_000
 # Elements made by copying open formatting elements into new blocks.
 _MAX_COPIES = 500_000
@@ -44,17 +45,17 @@ _EQUAL_FORMATS = 3
 # <html> and <body> tags.
 _FEW_ROOTS = 20
 
-# What links and titles need, and the end tags of raw text.
+# Kept in flattened pages: what links and titles need, and raw text elements.
 _KEPT = frozenset(
     b"a area base link meta title script style textarea xmp iframe noembed noframes".split()
 )
 _KEPT_ATTRIBUTES = 100
 _KEPT_NAMES = 10_000
 
-# Of <a> and <nobr> only one is open at a time.
+# <a> and <nobr> are never copied more than once: a new one closes the last.
 _COPIED = FORMATTING - {b"a", b"nobr"}
 _FORMATTING_NAME = b"|".join(any_case(name.decode()) for name in sorted(_COPIED))
-# Up to the first '>': behind it the next tag may begin, whatever this one is part of.
+# Up to the first '>', even inside a quoted value: this may be no tag, and one may follow the '>'.
 _FORMATTING_TAG = re.compile(
     rb"<(?=[bcefistuBCEFISTU])(?:%b)(?=[\t\n\f\r /])[^>]*+>?+" % _FORMATTING_NAME
 )
@@ -94,7 +95,7 @@ def _formats(html: bytes) -> int:
     """How many different formatting elements there are, at most."""
     found = _FORMATTING_TAG.findall(html)
     formats = set(found)
-    # Where a '>' is in a value, they may differ behind it.
+    # Tags with a '>' in a value may differ after it.
     return len(formats) if all(map(_is_whole, formats)) else len(found)
 
 

@@ -1,4 +1,4 @@
-"""Every regular expression of the package, found by walking it, and how it is used."""
+"""Find every regular expression of the package, and how the package uses it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ import crawlproject
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# What compiles a pattern, or uses one that is not compiled.
+# Functions of ``re`` that take a pattern, most of them also methods of patterns.
 COMPILING = frozenset(
     {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 )
 
 
 class Used(NamedTuple):
-    """A pattern, where it is, and the methods that it is used by."""
+    """A pattern, where it is, and the methods that the package calls on it."""
 
     place: str
     pattern: re.Pattern[Any]
@@ -71,7 +71,7 @@ def _values(module: ModuleType) -> Iterator[tuple[str, Any]]:
 
 
 def _patterns_in(value: Any) -> Iterator[tuple[re.Pattern[Any], str | None]]:
-    """The patterns, and the method if it is only one that is kept."""
+    """The patterns in a value; with the method if the value is a bound method."""
     if isinstance(value, re.Pattern):
         yield value, None
     elif isinstance(value, BuiltinMethodType) and isinstance(value.__self__, re.Pattern):
@@ -85,7 +85,7 @@ def _patterns_in(value: Any) -> Iterator[tuple[re.Pattern[Any], str | None]]:
 
 
 def _methods(module: str, attribute: str) -> set[str]:
-    """By which methods a name, or what is in it, is used in a module."""
+    """The methods that a module calls on a variable or on its items."""
     name = attribute.rpartition(".")[2]
     found: set[str] = set()
     for node in ast.walk(tree_of(module)):
@@ -95,14 +95,14 @@ def _methods(module: str, attribute: str) -> set[str]:
         while isinstance(holder, ast.Subscript):
             holder = holder.value
         if getattr(holder, "id", None) == name or getattr(holder, "attr", None) == name:
-            # From a place on: again and again.
+            # With a position: called again and again.
             is_scan = node.func.attr == "match" and len(node.args) > 1
             found.add("scan" if is_scan else node.func.attr)
     return found & (COMPILING | {"scan"})
 
 
 def hidden() -> Iterator[tuple[str, str]]:
-    """Where a function compiles or uses a pattern that is in no variable of its module, and which."""
+    """Functions that compile a pattern or use an uncompiled one, and the pattern."""
     for module in modules():
         for node in ast.walk(tree_of(module)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -1,4 +1,4 @@
-"""Every regular expression of the package takes work in proportion to its input."""
+"""Every regular expression of the package is linear in its input, by counted steps."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.hostile.inputs import REPEATED, grown
+from tests.hostile.near_misses import inputs_for
 from tests.hostile.patterns import hidden, patterns
-from tests.matching import Matcher, TooManySteps, inputs_for
+from tests.matching import Matcher, TooManySteps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-# Characters, each twice as many as before.
+# Characters of the inputs: n, 2n, 4n.
 SIZES = (96, 192, 384)
-# Steps for a character that are few, however often it is looked at.
+# Steps per character that need no further look.
 FEW = 6
-# What is linear takes four times as many steps for the longest input as for the shortest, what is
-# quadratic sixteen times as many.
+# Four times the input takes a linear pattern four times the steps, a quadratic one sixteen times.
 MOST_GROWTH = 8
-# … and what is exponential takes more than can be counted.
+# Exponential patterns are stopped here.
 MOST_STEPS = 500_000
-# How many inputs are made of each pattern itself.
+# Inputs that are made from each pattern itself.
 OWN_INPUTS = 50
 
-# Patterns that may be in no variable of a module, and why.
+# Patterns that are compiled inside a function, and why.
 HIDDEN = {
-    # Users' own patterns. Their time is capped.
+    # The user's own patterns. Their time is capped.
     "crawlproject.scope.scope.__init__": "pattern",
     "crawlproject.spiders.values.patterns": "expression",
     "crawlproject.urls.links._compiled": "pattern",
-    # What it makes is in variables of its module.
+    # Its results are module variables, so they are tested.
     "crawlproject.urls.markup._run": "most_attributes",
 }
-# Modules that see nothing of a site, and what they see.
+# Modules whose patterns never see a site's bytes, and what they see.
 OWN_WORDS = {
     "crawlproject.commands.checks": "options of a command",
     "crawlproject.frontier.redis.address": "the user's Redis address",
@@ -57,7 +57,7 @@ def work(matcher: Matcher, text: str, how: str, is_bytes: bool) -> int:
 def superlinear(
     pattern: re.Pattern[Any], methods: Iterable[str], inputs: Iterable[Callable[[int], str]] = ()
 ) -> list[str]:
-    """How it is used, on what, that makes its work grow faster than its input."""
+    """The methods and inputs for which the steps grow faster than the input."""
     matcher = Matcher(pattern, MOST_STEPS)
     is_bytes = isinstance(pattern.pattern, bytes)
     own = inputs_for(matcher, OWN_INPUTS)
@@ -67,9 +67,9 @@ def superlinear(
             text = make(SIZES[-1])
             most = work(matcher, text, how, is_bytes)
             if most > FEW * len(text):
-                least = work(matcher, make(SIZES[0]), how, is_bytes)
-                if most > MOST_STEPS or most > MOST_GROWTH * least:
-                    found.append(f"{how} on {make(20)!r}… takes {least} steps, then {most}")
+                steps = [work(matcher, make(size), how, is_bytes) for size in SIZES[:-1]]
+                if most > MOST_STEPS or most > MOST_GROWTH * steps[0]:
+                    found.append(f"{how} on {make(20)!r}… takes {[*steps, most]} steps")
     return found
 
 
@@ -78,11 +78,11 @@ def test_every_pattern_takes_work_in_proportion_to_its_input() -> None:
     found = {
         used.place: worst
         for used in patterns()
-        # One that is used by nobody in sight may be used in any way.
+        # If no use is found, assume the strictest.
         if (worst := superlinear(used.pattern, used.methods or {"finditer"}, table))
     }
     assert found == {}
-    # The walk finds them wherever they are.
+    # The walk finds patterns in each kind of place.
     places = {used.place for used in patterns()}
     assert {
         "crawlproject.urls.tame._FORMATTING_TAG",  # a variable
@@ -103,7 +103,7 @@ def test_no_pattern_is_out_of_sight_of_this_test() -> None:
 @pytest.mark.parametrize(
     ("written", "method"),
     [
-        # What froze a crawl: a tag that fails at its end, and begins again at the next.
+        # The one that froze a crawl: it fails at the end of a tag and starts again at the next.
         (rb"<(script|style)(?=[\s/>])(?:[\s/]*+[^\s/>][^\s/>=]*+)*+[\s/]*+>", "finditer"),
         (rb"<!--.*?-->", "search"),
         (rb"\s+$", "sub"),

@@ -1,4 +1,4 @@
-"""Pages that make a scan begin again and again, or the parser walk up and down: each costs a page."""
+"""Pages that would make a scan or the parser quadratic cost one page, not the crawl."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LINK = b"<a href=/behind>text</a>"
 TIMES = 14_000
 
-# What each page repeats. The first froze a crawl for half a minute.
+# Each page repeats one of these. The first froze a crawl for half a minute.
 SCANNED = {
     "script": b"<script x ",
     "style": b"<style x ",
@@ -59,7 +59,7 @@ async def test_pages_that_make_scans_begin_again_cost_one_page_each(site: SiteFa
     assert {path: page.error for path, page in found.items()} == dict.fromkeys(
         ("/", *pages, "/behind")
     )
-    # All of them were read, not only recorded.
+    # All of them were parsed, not only recorded.
     assert all(found[path].links == [server.url("/behind")] for path in pages)
 
 
@@ -67,7 +67,7 @@ def nested(count: int) -> bytes:
     return b"<div>" * count
 
 
-# Pages that hide what they nest from who reads tags in another way than the parser does.
+# Prefixes that hide nested elements from code that finds tags in another way than the parser.
 HIDING = {
     "in a value": b"<p x='<title>'>",
     "in a value that looks like a comment": b"<p x='<!--'>",
@@ -93,8 +93,8 @@ def test_nested_elements_are_found_wherever_they_hide(name: str) -> None:
     assert [link.attributes["href"] for link in tree.css("a[href]")] == ["/behind"]
 
 
-# What the parser walks up for, in ways of its own: elements that nest though it seems that they don't,
-# end tags that end nothing, tags that add to what is there.
+# Other pages for which the parser is quadratic: elements that nest unexpectedly, end tags that close
+# nothing, tags that add to existing elements, many different names.
 WALKING = {
     "options": b"<select>" + b"<option>" * 20_000,
     "groups of options": b"<optgroup>" * 40_000,
@@ -130,7 +130,7 @@ def test_formatting_that_differs_behind_a_bracket_is_not_copied() -> None:
 def test_nodes_are_counted_wherever_they_hide() -> None:
     page = b"<svg><title>" + b"<p>" * 1_500_000
     part, is_cut = readable_part(page)
-    # In no reading it has more elements than may be.
+    # The parser may see either all of these elements or none.
     assert is_cut or part.count(b"<p>") < 10
 
 
@@ -138,8 +138,6 @@ def test_depth_is_followed_in_work_that_grows_as_the_page_does() -> None:
     def work(count: int) -> int:
         page = (b"<div><object></div>" + b"<b><i>" * 5 + b"</span></div></b>") * count
         markup = unambiguous(page)
-        return counted(
-            lambda: nesting.takes_too_long(markup, 10**12, has_many_attributes=True)
-        )
+        return counted(lambda: nesting.takes_too_long(markup, 10**12, has_many_attributes=True))
 
     assert work(400) < 8 * work(100)

@@ -1,4 +1,4 @@
-"""Every function that is given a site's text takes work in proportion to it."""
+"""Every function that takes a site's text is linear in it, by counted work."""
 
 from __future__ import annotations
 
@@ -25,22 +25,27 @@ from tests.hostile.patterns import modules
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Characters, each four times as many as before.
+# Characters of the inputs: n and 4n.
 SIZES = (512, 2048)
-# … of a page, in elements that take some each.
+# … of pages, whose elements are longer.
 PAGE_SIZES = (4_096, 16_384)
-# Instructions and characters for each character that are few, however often it is looked at.
+# Work per character that needs no further look.
 FEW = 12
-# What is linear takes four times the work for the longer input, what is quadratic sixteen times.
+# Four times the input takes a linear function four times the work, a quadratic one sixteen times.
 MOST_GROWTH = 8
 
-# Packages, and modules outside of them, whose functions see what a site sends.
+# Packages and modules whose functions see a site's bytes.
 SEEING = (
     *("urls", "scope", "sitemaps", "recrawl", "politeness", "render", "pages", "exports", "report"),
     *("moments", "records", "monitoring"),
 )
-TEXTS = {"str": CountedStr, "str | None": CountedStr, "bytes": CountedBytes, "bytes | None": CountedBytes}
-# Functions that are given other texts, and which.
+TEXTS = {
+    "str": CountedStr,
+    "str | None": CountedStr,
+    "bytes": CountedBytes,
+    "bytes | None": CountedBytes,
+}
+# Functions and modules in them that take other texts, and which.
 OTHER_WORDS = {
     "exports.formats": "names of formats and files",
     "exports.item_feeds": "names of classes",
@@ -63,14 +68,14 @@ OTHER_WORDS = {
 
 @pytest.fixture(autouse=True)
 def no_page_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is done for large pages only is done for all."""
+    """Run on every page what otherwise runs on large pages only."""
     for name in ("_FEW_TAGS", "_LONG", "_FEW_ATTRIBUTES", "_FEW_NAMES", "_FEW_STEPS"):
         monkeypatch.setattr(tame, name, 0)
     monkeypatch.setattr(huge, "_LARGE", 0)
 
 
 def functions() -> dict[str, tuple[Callable[..., Any], list[type]]]:
-    """Those that need texts, and nothing else, found by walking the package."""
+    """All functions of the package whose required arguments are texts."""
     found = {}
     for name, module in modules().items():
         short = name.removeprefix("crawlproject.")
@@ -95,7 +100,7 @@ def functions() -> dict[str, tuple[Callable[..., Any], list[type]]]:
 
 
 def work_of(function: Callable[..., Any], kinds: list[type], text: str) -> int:
-    """What it takes to call it with a text. Whatever it says to it is fine."""
+    """The work of one call. Errors are fine."""
     data = text.encode("utf-8", "surrogatepass")
     texts = [kind(text) if kind is CountedStr else kind(data) for kind in kinds]
 
@@ -117,7 +122,7 @@ def superlinear(
         most = work(text)
         if most > FEW * len(text):
             least = work(grown(unit, sizes[0]))
-            # Once more: the first call may have made tables.
+            # Again: the first call may have built tables.
             if most > MOST_GROWTH * least and (most := work(text)) > MOST_GROWTH * least:
                 found.append(f"{unit!r}… takes {least}, then {most}")
     return found
@@ -130,7 +135,9 @@ def test_every_function_takes_work_in_proportion_to_its_text() -> None:
         if worst := superlinear(lambda text, f=function, k=kinds: work_of(f, k, text)):  # type: ignore[misc]
             found[place] = worst
     assert found == {}
-    assert {"urls.tame.tame", "politeness.excerpt.excerpt", "pages.lenient_json.documents"} <= set(called)
+    assert {"urls.tame.tame", "politeness.excerpt.excerpt", "pages.lenient_json.documents"} <= set(
+        called
+    )
 
 
 def read_page(text: str) -> int:
@@ -152,17 +159,25 @@ def read_map(text: str) -> int:
     body = text.encode("utf-8", "surrogatepass")
     return counted(
         lambda: read_sitemap(
-            body, "http://a.example/", canonicalize=canonicalize, most_urls=50_000, most_bytes=1_000_000
+            body,
+            "http://a.example/",
+            canonicalize=canonicalize,
+            most_urls=50_000,
+            most_bytes=1_000_000,
         )
     )
 
 
-@pytest.mark.parametrize("before", ["", "<body><p>x", "<main itemscope typeof=x>", "<script type=ld+json>"])
+@pytest.mark.parametrize(
+    "before", ["", "<body><p>x", "<main itemscope typeof=x>", "<script type=ld+json>"]
+)
 def test_page_takes_work_in_proportion_to_its_size(before: str) -> None:
     assert superlinear(lambda text: read_page(before + text)) == []
 
 
-@pytest.mark.parametrize("before", ["", "<urlset><url><loc>", "<urlset>", "<?xml version='1.0'?><rss><item>"])
+@pytest.mark.parametrize(
+    "before", ["", "<urlset><url><loc>", "<urlset>", "<?xml version='1.0'?><rss><item>"]
+)
 def test_sitemap_takes_work_in_proportion_to_its_size(before: str) -> None:
     assert superlinear(lambda text: read_map(before + text)) == []
 
