@@ -74,6 +74,12 @@ _list_separators = re.compile(r",|%2C|%7C").findall
 _pieces = re.compile(r",|%2C|%7C|\+|%20").split
 _separators = re.compile("[&;]").split
 _path_params = re.compile(r";([^;/]+)").findall
+_ESCAPE = re.compile("%[0-9A-F]{2}")
+_SEPARATOR = re.compile(r"[-_.+=~/]")
+_is_mixed = re.compile("(?=.*[0-9])(?=.*[A-Za-z])[0-9A-Za-z]+").fullmatch
+_is_hexadecimal = re.compile("[0-9a-f]+|[0-9A-F]+").fullmatch
+# Changes between lower case, upper case and digits.
+_changes = re.compile(r"(?<=[a-z])[A-Z\d]|(?<=[A-Z])[a-z\d]|(?<=\d)[A-Za-z]").findall
 # How ASP.NET writes a session into the path: /(S(lit3py55t21z5v55vlm25s55))/
 _session_segment = re.compile(r"/\((?:[A-Z]\([0-9A-Za-z]{24}\))+\)/").search
 
@@ -220,7 +226,7 @@ def _read_param(param: str) -> tuple[_Kind, int]:
         return _Kind.DATE, 3
     if _id_value(value) or says_what:
         return _Kind.FIXED, 0
-    if word in _SEARCHES and not re.fullmatch(r"\d*|.*(?:/|%2F).*", value):
+    if word in _SEARCHES and not _names_place(value):
         return _Kind.VARIES, 3
     if is_month_value(value):
         return _Kind.DATE, 2
@@ -236,6 +242,11 @@ def _read_param(param: str) -> tuple[_Kind, int]:
     return _Kind.FILTER, 1 + len(_list_separators(value))
 
 
+def _names_place(value: str) -> bool:
+    """Whether a search value is a path or a number, not words that a person typed."""
+    return "/" in value or "%2F" in value or not value or value.isdecimal()
+
+
 def _word(name: str) -> str:
     """The name that counts: ``action`` of ``tx_news_pi1[action]``, but all of ``f[0]``."""
     name = name.lower().replace("%5b", "[").replace("%5d", "]")
@@ -247,15 +258,15 @@ def is_token(value: str) -> bool:
     """Whether a value looks random: hexadecimal, or letters and digits in a wild mix."""
     if len(value) < _TOKEN_LENGTH:
         return False
-    value = re.sub("%[0-9A-F]{2}", "-", value)
-    letters = re.sub(r"[-_.+=~/]", "", value)
+    value = _ESCAPE.sub("-", value)
+    letters = _SEPARATOR.sub("", value)
     separators = len(value) - len(letters)
     if len(letters) < _TOKEN_LETTERS or len(value) < _TOKEN_LENGTH or separators * 6 > len(value):
         return False
-    if not re.fullmatch(r"(?=.*[0-9])(?=.*[A-Za-z])[0-9A-Za-z]+", letters):
+    if not _is_mixed(letters):
         return False
-    if re.fullmatch("[0-9a-f]+|[0-9A-F]+", letters):
+    if _is_hexadecimal(letters):
         return True
     # Words and the years behind them change rarely between small letters, capitals and digits.
-    changes = len(re.findall(r"(?<=[a-z])[A-Z\d]|(?<=[A-Z])[a-z\d]|(?<=\d)[A-Za-z]", letters))
+    changes = len(_changes(letters))
     return changes >= (len(letters) // 4 if separators else 3)

@@ -23,14 +23,16 @@ UNREADABLE = "\ufffd"
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r")
 # Characters that UTF-8 can write and XML forbids.
 _NONCHARACTERS = ("\ufffe".encode(), "\uffff".encode())
-_DECLARATION = re.compile(rb"\s*+<\?xml\s[^>]*?encoding[^>]*+>")
+_DECLARATION = re.compile(rb"\s*+<\?xml\s[^>]*+>")
 
 
 def in_utf8(pieces: Iterator[bytes], content_type: str) -> Iterator[bytes]:
     first = next(pieces, b"")
     declaration = _DECLARATION.match(first)
+    is_declared = declaration is not None and b"encoding" in declaration[0]
     encoding = encoding_of(
-        declaration[0] if declaration else first, content_type.encode("latin-1", "replace")
+        declaration[0] if declaration and is_declared else first,
+        content_type.encode("latin-1", "replace"),
     )
     decoder = webencodings.IncrementalDecoder(encoding)
     for piece in chain((first,), pieces):

@@ -49,7 +49,7 @@ _IN_CONTENT = re.compile(_LABEL, re.IGNORECASE)
 _IN_XML = re.compile(rb"""\s*+<\?xml\s[^>]*?\bencoding\s*+=\s*+["']\s*+([^"'>\s]++)""")
 _ATTRIBUTE = rb"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+"""
 _ATTRIBUTES = re.compile(
-    rb"""[\s/]*+([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]*+)))?+"""
+    rb"""([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s>]*+)))?+"""
 )
 # What begins and never ends, ends with the page.
 _META = re.compile(

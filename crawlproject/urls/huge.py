@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+from crawlproject.urls.markup import ATTRIBUTE, MAX_ATTRIBUTES, TAG, segments, unambiguous
+
 # Up to this size, the densest page is bearable.
 _LARGE = 4 * 1024 * 1024
 # Beyond this size, emoji and rare letters are not kept.
@@ -17,18 +19,7 @@ _VERY_LARGE = 16 * 1024 * 1024
 _BEYOND_16_BITS = re.compile(rb"[\xf0-\xf4][\x80-\xbf]{3}")
 # Elements, their attributes, comments and pieces of text.
 _MAX_NODES = 1_000_000
-# … of one element. Of more than these, few are read (``tame.py``).
-_MAX_ATTRIBUTES = 500
-
-# No quantifier can give anything back: one pass, whatever the page is.
-_ATTRIBUTE = re.compile(rb"""[^\s/>=][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+""")
-_MARKUP = re.compile(
-    rb"<!--.*?(?:-->|\Z)"
-    rb"|<(?P<raw>script|style|textarea|title|xmp|iframe)(?=[\s/>]).*?(?=</(?P=raw)[\s/>]|\Z)"
-    rb"|<[a-z][^\s/>]*+(?P<attributes>(?:[\s/]*+%b)*+)"
-    rb"|<" % _ATTRIBUTE.pattern,
-    re.IGNORECASE | re.DOTALL,
-)
+_MARKUP = re.compile(TAG.pattern + rb"|<", TAG.flags)
 
 
 def readable_part(html: bytes) -> tuple[bytes, bool]:
@@ -42,12 +33,18 @@ def readable_part(html: bytes) -> tuple[bytes, bool]:
         html = _BEYOND_16_BITS.sub("\ufffd".encode(), html)
     if 2 * html.count(b"<") + html.count(b"=") + html.count(b" ") <= _MAX_NODES:
         return html, False
+    markup = unambiguous(html)
     nodes = 0
-    for markup in _MARKUP.finditer(html):
-        # With the text that follows.
-        nodes += 2
-        if attributes := markup["attributes"]:
-            nodes += sum(1 for _ in islice(_ATTRIBUTE.finditer(attributes), _MAX_ATTRIBUTES))
-        if nodes > _MAX_NODES:
-            return html[: markup.start()], True
+    for start, end, raw in segments(markup):
+        for tag in _MARKUP.finditer(markup.html, start, end):
+            nodes += _nodes(tag[2])
+            if nodes > _MAX_NODES:
+                return markup.html[: tag.start()], True
+        nodes += _nodes(raw.attributes if raw else b"")
     return html, False
+
+
+def _nodes(attributes: bytes | None) -> int:
+    """The nodes of an element: itself, its attributes, the text after it."""
+    found = ATTRIBUTE.finditer(attributes) if attributes else ()
+    return 2 + sum(1 for _ in islice(found, MAX_ATTRIBUTES))
