@@ -57,6 +57,14 @@ _LISTENERS = (
 _REPLACED = frozenset({"scrapy.dupefilters.RFPDupeFilter", "scrapy_redis.dupefilter.RFPDupeFilter"})
 
 
+# Settings that there are no more, and what to use in their place.
+_REMOVED = {
+    "POLITENESS_ROBOTS_ATTEMPTS": "there is no such setting any more: "
+    "POLITENESS_ROBOTS_UNREACHABLE_SECONDS says how long to wait for a robots.txt, and RETRY_TIMES "
+    "how often to try a host that never answers",
+}
+
+
 class Refusal(NothingToFetch):
     """In place of a scheduler that can't work: one line, and the crawl ends before it begins.
 
@@ -82,6 +90,7 @@ def complete(crawler: Crawler) -> None:
             f"at {ours.TWISTED_REACTOR!r}, Scrapy's default",
         )
     check_not_off(settings)
+    check_not_removed(settings)
     downloader = crawler.engine.downloader
     if not isinstance(getattr(downloader, "middleware", None), MiddlewareManager):
         raise BadArgument(
@@ -95,6 +104,12 @@ def complete(crawler: Crawler) -> None:
         if name.isupper() and name not in settings:
             settings.set(name, value, priority="default")
     settings.frozen = was_frozen
+
+
+def check_not_removed(settings: BaseSettings) -> None:
+    for name, words in _REMOVED.items():
+        if settings.get(name) is not None:
+            raise BadArgument(name, words)
 
 
 def dupefilter_class(settings: BaseSettings) -> str | type:

@@ -115,7 +115,10 @@ class RulesReader:
         self._crawler = crawler
         self._token = token
         self._verdicts = Verdicts()
-        self._parser: type[RobotParser] = load_object(crawler.settings["ROBOTSTXT_PARSER"])
+        self._parser: type[RobotParser] = IndexedRobotParser
+        # Scrapy's default is not a choice: it tries all rules for each URL.
+        if crawler.settings.getpriority("ROBOTSTXT_PARSER"):
+            self._parser = load_object(crawler.settings["ROBOTSTXT_PARSER"])
 
     def read(self, origin: str, robots: Robots, expires_at: float) -> Rules:
         if robots.body is None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
+from crawlproject.frontier.alone import check_not_removed
 from crawlproject.frontier.opening import DOMAIN, HOSTNAME
 from crawlproject.frontier.rounds import MODES as ROUND_MODES
 from crawlproject.frontier.rounds import NEVER
@@ -174,13 +175,6 @@ _OTHER_SETTINGS: dict[str, Argument] = {
     for name in names.split()
 }
 
-# Settings that there are no more, and what to say in their place.
-_REMOVED = {
-    "POLITENESS_ROBOTS_ATTEMPTS": "there is no such setting any more: "
-    "POLITENESS_ROBOTS_UNREACHABLE_SECONDS says how long to wait for a robots.txt, and RETRY_TIMES "
-    "how often to try a host that never answers",
-}
-
 # Why a seed is refused.
 INTERNAL_SEED = "is an internal address: only public ones may be crawled here"
 
@@ -232,9 +226,7 @@ def _set(settings: BaseSettings, name: str, value: Any) -> None:
 
 
 def _check(settings: BaseSettings) -> None:
-    for name, words in _REMOVED.items():
-        if settings.get(name) is not None:
-            raise BadArgument(name, words)
+    check_not_removed(settings)
     for name, argument in {**ARGUMENTS, **_OTHER_SETTINGS}.items():
         value = settings.get(argument.setting)
         # Both say the delay; as a setting it is in seconds.

@@ -61,7 +61,7 @@ async def test_failures_in_a_row_are_counted_over_runs(site: SiteFactory, tmp_pa
     robots = {"drop": True, "times": {"3": {"hang": True}}}
     server = site({"robots": robots, "pages": {"/": {}}})
     settings = {"JOBDIR": str(tmp_path)}
-    short = {"CLOSESPIDER_TIMEOUT": 0.2, "FRONTIER_RETRY_BACKOFF_SECONDS": 0.02}
+    short = {"CLOSESPIDER_TIMEOUT": 1.5, "FRONTIER_RETRY_BACKOFF_SECONDS": 0.02}
     first = await crawl_site(server.url(), {**settings, **short})
     assert first.skipped() == {}
     assert len(requests_of(server)) == 3

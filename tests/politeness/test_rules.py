@@ -3,10 +3,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from scrapy.robotstxt import RobotParser
+from scrapy.robotstxt import ProtegoRobotParser, RobotParser
 from scrapy.utils.test import get_crawler
 
 from crawlproject.frontier.base import Robots
+from crawlproject.politeness.parser import IndexedRobotParser
 from crawlproject.politeness.rules import UNREADABLE, Rules, RulesBook, RulesReader, Verdicts
 
 if TYPE_CHECKING:
@@ -101,6 +102,20 @@ def test_a_hundred_thousand_hosts_need_no_more_room_than_a_few_thousand() -> Non
     for number in range(100_000):
         book.put(str(number), sized(0))
     assert len(book) == 4096
+
+
+@pytest.mark.parametrize(
+    ("settings", "parser"),
+    [
+        # A project that names our scheduler alone has Scrapy's default.
+        ({}, IndexedRobotParser),
+        ({"ROBOTSTXT_PARSER": "scrapy.robotstxt.ProtegoRobotParser"}, ProtegoRobotParser),
+    ],
+)
+def test_scrapys_parser_is_used_if_it_is_asked_for(
+    settings: dict[str, Any], parser: type[RobotParser]
+) -> None:
+    assert type(read(b"User-agent: *", **settings)._parser) is parser
 
 
 class Counting(Stumbling):
