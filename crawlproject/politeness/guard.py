@@ -122,8 +122,8 @@ class Guard:
         stats = self._crawler.stats
         if not stats.get_value("scope/refused_connections"):
             logger.warning(
-                "No request is sent: %s, and only an internal seed opens it (further ones are "
-                "counted, see scope/refused_connections)",
+                "No connection is made: %s (SCOPE_INTERNAL_SEEDS). More of these are counted as "
+                "scope/refused_connections",
                 error.strerror,
             )
         stats.inc_value("scope/refused_connections")

@@ -56,12 +56,14 @@ class GuardedResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         found = await self._names.resolve(host, port, family)
+        if not found:
+            raise OSError(None, f"{host} has no address")
         scope = scope_of(self._crawler)
         if scope is None or asked_host.get() is None:
             return found
         name = host.rstrip(".")
         allowed = [result for result in found if not scope.refuses_address(name, result["host"])]
-        if found and not allowed:
+        if not allowed:
             raise refusal(scope, name)
         return allowed
 

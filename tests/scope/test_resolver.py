@@ -143,7 +143,8 @@ async def test_a_name_is_resolved_for_one_crawl_and_not_for_another() -> None:
     assert await resolved(public, "10.0.0.1", PUBLIC, "fd00:ec2::254") == [PUBLIC]
     for scope in (Scope(["http://127.0.0.1/"]), None):
         assert await resolved(scope, "127.0.0.1", PUBLIC) == ["127.0.0.1", PUBLIC]
-    assert await resolved(public) == []
+    with pytest.raises(OSError, match=r"some\.example has no address"):
+        await resolved(public)
 
 
 @deferred_f_from_coro_f
