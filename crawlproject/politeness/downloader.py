@@ -94,7 +94,7 @@ class GatedDownloader(Downloader):
     async def _enqueue_request(self, request: Request) -> Response:
         if request.meta.get("proxy"):
             self._has_proxy = True
-        elif LEASE not in request.meta:
+        elif self._has_proxy or LEASE not in request.meta:
             await self._until_name_is_known(request)
         if not _has_turn(request):
             return await super()._enqueue_request(request)

@@ -151,6 +151,8 @@ async def test_a_robots_txt_that_redirects_to_a_silent_name_takes_no_place(
                 **seeds(tmp_path, web, [*traps, "good.test"]),
             )
     assert Counter(page.error for page in crawled.pages.values())[None] == 1
+    # All waited at once.
+    assert "dns/failed/timed_out" not in crawled.stats
 
 
 class Curious:
@@ -184,6 +186,8 @@ async def test_requests_of_a_pipeline_to_silent_names_take_no_place(
                 **seeds(tmp_path, web, good),
             )
     assert Counter(page.error for page in crawled.pages.values()) == {None: 20}
+    # All waited at once.
+    assert "dns/failed/timed_out" not in crawled.stats
 
 
 @deferred_f_from_coro_f
