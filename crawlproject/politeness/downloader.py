@@ -15,7 +15,8 @@ A request that waits for its name to be looked up is not under way: name servers
 would take all places. The scheduler holds back a lease until the name is known (``look_ahead``).
 For requests without a lease the wait is here.
 
-Meta keys read: ``lease``, ``fetch_started``, ``turn``, ``proxy``.
+Meta keys read: ``lease``, ``fetch_started``, ``turn``, ``proxy``,
+``download_timeout``.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from urllib.parse import urlsplit
 from scrapy import signals
 from scrapy.core.downloader import Downloader
 from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
-from scrapy.exceptions import CannotResolveHostError
+from scrapy.exceptions import CannotResolveHostError, DownloadTimeoutError
 
 from crawlproject.frontier.base import LEASE, NOT_ASKED
 from crawlproject.frontier.engine import is_rushed, next_turn, wake
@@ -94,7 +95,7 @@ class GatedDownloader(Downloader):
     async def _enqueue_request(self, request: Request) -> Response:
         if request.meta.get("proxy"):
             self._has_proxy = True
-        elif LEASE not in request.meta:
+        elif self._has_proxy or LEASE not in request.meta:
             await self._until_name_is_known(request)
         if not _has_turn(request):
             return await super()._enqueue_request(request)
@@ -122,7 +123,7 @@ class GatedDownloader(Downloader):
         return names.put_off() or _looked_up(names, host)
 
     async def _until_name_is_known(self, request: Request) -> None:
-        """Raises CannotResolveHostError: that spares the handler much work for nothing."""
+        """Raises what the handler would, which is spared much work for nothing."""
         parts = urlsplit(request.url)
         names = self._names(parts.scheme)
         host = parts.hostname
@@ -131,8 +132,14 @@ class GatedDownloader(Downloader):
         if not names.is_known(host):
             self._looking_up += 1
             wake(self.crawler)
+            seconds = request.meta.get("download_timeout")
             try:
-                await names.look_up(host)
+                async with asyncio.timeout(seconds):
+                    await names.look_up(host)
+            except TimeoutError:
+                raise DownloadTimeoutError(
+                    f"The lookup of {host} took longer than {seconds} seconds."
+                ) from None
             finally:
                 self._looking_up -= 1
         if failure := names.failure(host):

@@ -90,6 +90,7 @@ def test_a_site_without_pages_is_refused() -> None:
         (["frontier", "--only", "theirs"], "invalid choice: 'theirs'"),
         (["polite", "--delay", "-1"], "--delay: '-1' is no number of seconds\n"),
         (["polite", "--delay", "nan"], "--delay: 'nan' is no number of seconds\n"),
+        (["polite", "--silent-names", "x"], "--silent-names: 'x' is no whole number from 1 on\n"),
         (["polite", "--hosts", str(MOST_HOSTS + 1)], f"are more than {MOST_HOSTS}\n"),
     ],
 )

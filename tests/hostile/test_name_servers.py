@@ -8,8 +8,9 @@ from collections import Counter
 from contextlib import ExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from scrapy import Request
-from scrapy.exceptions import CannotResolveHostError
+from scrapy.exceptions import CannotResolveHostError, DownloadTimeoutError
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_f_from_coro_f
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
     from pathlib import Path
 
-    import pytest
     from scrapy.crawler import Crawler
 
     from tests.site.fixture import Site
@@ -151,6 +151,8 @@ async def test_a_robots_txt_that_redirects_to_a_silent_name_takes_no_place(
                 **seeds(tmp_path, web, [*traps, "good.test"]),
             )
     assert Counter(page.error for page in crawled.pages.values())[None] == 1
+    # All waited at once.
+    assert "dns/failed/timed_out" not in crawled.stats
 
 
 class Curious:
@@ -184,6 +186,33 @@ async def test_requests_of_a_pipeline_to_silent_names_take_no_place(
                 **seeds(tmp_path, web, good),
             )
     assert Counter(page.error for page in crawled.pages.values()) == {None: 20}
+    # All waited at once.
+    assert "dns/failed/timed_out" not in crawled.stats
+
+
+class Hurried(Curious):
+    async def process_item(self, item: Any) -> Any:
+        meta = {"download_timeout": 0.1}
+        request = Request("http://silent.test/", callback=NO_CALLBACK, meta=meta)
+        with pytest.raises(
+            DownloadTimeoutError, match=r"lookup of silent\.test took longer than 0"
+        ):
+            await self._crawler.engine.download_async(request)
+        return item
+
+
+@deferred_f_from_coro_f
+async def test_a_lookup_takes_no_longer_than_its_request_may(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    web = site({"pages": {"/": {}}}, all_loopback=True)
+    with NameServer({"good.test": Name(address(1)), "silent.test": SILENT}) as server:
+        crawled = await crawl_site(
+            settings=asking(server, ITEM_PIPELINES={Hurried: 500}),
+            **seeds(tmp_path, web, ["good.test"]),
+        )
+    # What the pipeline expects came true, or the item would have been lost.
+    assert [page.error for page in crawled.pages.values()] == [None]
 
 
 @deferred_f_from_coro_f

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -317,3 +318,32 @@ def test_an_unknown_syntax_of_structured_data_is_named(given: object) -> None:
     assert str(caught.value) == (
         "PAGES_STRUCTURED_DATA: 'jsonld' is not one of json-ld, microdata, rdfa"
     )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"POLITENESS_RESOLVER": "bind"}, "'bind' is not one of c-ares, system"),
+        ({"POLITENESS_NAME_SERVERS": "dns.example"}, "'dns.example' is not the address of a name"),
+        ({"POLITENESS_MAX_LOOKUPS": "0"}, "'0' is not a whole number of 1 or more"),
+        ({"DNS_TIMEOUT": "0"}, "DNS_TIMEOUT: 0 is no time at all"),
+        ({"DNSCACHE_ENABLED": "maybe"}, "DNSCACHE_ENABLED: 'maybe'"),
+        ({"POLITENESS_DNS_NEGATIVE_SECONDS": "x"}, "'x' is not a number of seconds"),
+        (
+            {"POLITENESS_DNS_MIN_TTL_SECONDS": 10, "POLITENESS_DNS_MAX_TTL_SECONDS": 5},
+            "POLITENESS_DNS_MIN_TTL_SECONDS: 10 is more than POLITENESS_DNS_MAX_TTL_SECONDS=5",
+        ),
+        (
+            {"POLITENESS_RESOLVER": "system", "POLITENESS_NAME_SERVERS": "127.0.0.1"},
+            "POLITENESS_NAME_SERVERS: the system has its own: leave out one, or say c-ares",
+        ),
+    ],
+)
+def test_settings_of_names_are_checked(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadArgument, match=re.escape(message)):
+        applied({}, **settings)
+
+
+def test_name_servers_are_a_list_of_addresses_with_ports() -> None:
+    settings = applied({}, POLITENESS_NAME_SERVERS="192.0.2.53, [2001:db8::53]:5353")
+    assert settings["POLITENESS_NAME_SERVERS"] == ["192.0.2.53:53", "[2001:db8::53]:5353"]
