@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from hmac import compare_digest
 from http import HTTPStatus
@@ -19,7 +20,7 @@ MOST_OF_AN_EGG = 256 * 1024 * 1024
 MOST_OF_A_STRANGER = 16 * 1024
 # Fields of a form: Twisted takes seconds to parse a million of them.
 MOST_FIELDS = 1000
-_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+_BOUNDARY = re.compile(rb'\A\s*multipart/form-data\s*;.*boundary="?([^";\s]{1,200})', re.IGNORECASE)
 
 
 class BoundedRequest(Request):
@@ -27,15 +28,19 @@ class BoundedRequest(Request):
 
     _bound = 0
     _come = 0
-    _is_form = False
+    # What is between two fields of a form; nothing, if the body is none.
+    _separator = b""
     _fields = 0
     _problem: str | None = None
 
     def gotLength(self, length: int | None) -> None:
         site: Any = self.channel.site  # type: ignore[attr-defined]
         self._bound = site.bound(self)
-        kind = (self.getHeader("content-type") or "").partition(";")[0].strip().lower()
-        self._is_form = kind in _FORMS
+        kind = self.getHeader(b"content-type") or b""
+        if kind.strip().lower().startswith(b"application/x-www-form-urlencoded"):
+            self._separator = b"&"
+        elif boundary := _BOUNDARY.match(kind):
+            self._separator = b"--" + boundary[1]
         self._check(length or 0)
         kept = length if self._problem is None else 0
         super().gotLength(kept)  # type: ignore[no-untyped-call]
@@ -43,8 +48,8 @@ class BoundedRequest(Request):
     def handleContentChunk(self, data: bytes) -> None:
         # How many there are may not have been said.
         self._come += len(data)
-        if self._is_form:
-            self._fields += data.count(b"&") + data.count(b"\n--")
+        if self._separator:
+            self._fields += data.count(self._separator)
         self._check(self._come)
         if self._problem is None:
             super().handleContentChunk(data)  # type: ignore[no-untyped-call]
