@@ -110,26 +110,26 @@ def _seeing_some(base: type, name: str) -> Any:
     return call
 
 
-def _methods(base: type) -> dict[str, Any]:
+def _methods(base: Any) -> dict[str, Any]:
     def item(self: Any, key: Any) -> Any:
-        found = base.__getitem__(self, key)  # type: ignore[attr-defined]
+        found = base.__getitem__(self, key)
         if isinstance(key, slice):
             _work.characters += len(found)
         return _wrapped(found)
 
     def contains(self: Any, sought: Any) -> bool:
         # Up to where it is.
-        place = base.find(self, sought)  # type: ignore[attr-defined]
+        place = base.find(self, sought)
         _work.characters += len(self) if place < 0 else place
-        return place >= 0
+        return bool(place >= 0)
 
     def add(self: Any, other: Any) -> Any:
         _work.characters += len(self) + len(other)
-        return _wrapped(base.__add__(self, other))  # type: ignore[attr-defined]
+        return _wrapped(base.__add__(self, other))
 
     def added(self: Any, other: Any) -> Any:
         _work.characters += len(self) + len(other)
-        return _wrapped(base.__add__(other, self))  # type: ignore[attr-defined]
+        return _wrapped(base.__add__(other, self))
 
     found: dict[str, Any] = {name: _seeing_some(base, name) for name in _FINDING}
     found |= {name: _seeing_all(base, name) for name in _WHOLE if hasattr(base, name)}

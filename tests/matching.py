@@ -160,7 +160,8 @@ class Matcher:
     def _repeat(self, code: Any, value: Any, flags: int, rest: Rest) -> Rest:
         least, most, items = value
         if len(items) == 1 and items[0][0] in ONE_CHARACTER:
-            has = self.set_of(*items[0], flags)
+            inner, what = items[0]
+            has = self.set_of(inner, what, flags)
             return self._repeat_character(code, least, int(most), has, rest)
         if code is op.POSSESSIVE_REPEAT:
             return self._repeat_possessively(least, int(most), self._alone(items, flags), rest)

@@ -60,8 +60,8 @@ _AMBIGUOUS = re.compile(
     b"<(?:%b)" % b"|".join(map(any_case, ("svg", "math", "select", "template", "frameset")))
 )
 _CDATA = b"<![CDATA["
-# The escape of '<' in scripts. Inside a string, in JSON too, it means the same.
-_ESCAPED_IN_SCRIPT, _ESCAPED = rb"\u003c", b"&lt;"
+# What hides scripts from very old browsers.
+_WRAPPER = re.compile(rb"([\s/*]*+)<!(?:--|\[CDATA\[)")
 
 
 def _run(most_attributes: bytes) -> re.Pattern[bytes]:
@@ -174,18 +174,25 @@ def unambiguous(html: bytes) -> Markup:
             break
         text = html[raw.text_start : raw.text_end]
         is_script = raw.name == b"script"
-        if is_script and b"<!--" in text:
-            # The tokenizer may skip an end tag inside a comment in a script.
+        if is_script and b"<!--" in text and b"<script" in text.lower():
+            # The tokenizer skips the end tag of a script inside a comment.
             is_ambiguous = True
         if b"<" in text and is_ambiguous:
-            escaped = _ESCAPED_IN_SCRIPT if is_script else _ESCAPED
-            pieces += (html[copied : raw.text_start], text.replace(b"<", escaped))
+            escaped = _escaped_script(text) if is_script else text.replace(b"<", b"&lt;")
+            pieces += (html[copied : raw.text_start], escaped)
             copied = raw.text_end
         place = raw.text_end
     if pieces:
         html = b"".join((*pieces, html[copied:]))
         raws = _raw_elements(html)
     return Markup(html, raws, reader.is_crowded)
+
+
+def _escaped_script(text: bytes) -> bytes:
+    """Without '<'. In strings, in those of JSON too, it means the same."""
+    if wrapper := _WRAPPER.match(text):
+        text = wrapper[1] + text[wrapper.end() :]
+    return text.replace(b"<", rb"\u003c")
 
 
 def _raw_elements(html: bytes) -> list[Raw]:

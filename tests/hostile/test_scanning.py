@@ -93,8 +93,8 @@ def test_nested_elements_are_found_wherever_they_hide(name: str) -> None:
     assert [link.attributes["href"] for link in tree.css("a[href]")] == ["/behind"]
 
 
-# Other pages for which the parser is quadratic: elements that nest unexpectedly, end tags that close
-# nothing, tags that add to existing elements, many different names.
+# Other pages for which the parser is quadratic: elements that nest unexpectedly, end tags that
+# close nothing, tags that add to existing elements, many different names.
 WALKING = {
     "options": b"<select>" + b"<option>" * 20_000,
     "groups of options": b"<optgroup>" * 40_000,

@@ -76,7 +76,7 @@ def no_page_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def functions() -> dict[str, tuple[Callable[..., Any], list[type]]]:
     """All functions of the package whose required arguments are texts."""
-    found = {}
+    found: dict[str, tuple[Callable[..., Any], list[type]]] = {}
     for name, module in modules().items():
         short = name.removeprefix("crawlproject.")
         for attribute, value in vars(module).items():
@@ -90,12 +90,12 @@ def functions() -> dict[str, tuple[Callable[..., Any], list[type]]]:
             ):
                 continue
             needed = [
-                TEXTS.get(str(parameter.annotation))
+                str(parameter.annotation)
                 for parameter in inspect.signature(function).parameters.values()
                 if parameter.default is parameter.empty
             ]
-            if needed and None not in needed:
-                found[place] = function, needed
+            if needed and TEXTS.keys() >= set(needed):
+                found[place] = function, [TEXTS[annotation] for annotation in needed]
     return found
 
 
