@@ -2,7 +2,8 @@
 
 A value is secret by the name of its setting, argument, header or variable (``is_secret``), or
 because it is the password of a URL. ``SECRETS`` holds the secrets of this process, taken from its
-settings and its environment. Log records, tracebacks and error messages leave them out.
+settings and its environment. Log records, tracebacks and error messages leave them out, and with
+them whatever would act on a terminal.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote
+
+from crawlproject.printable import loggable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,11 +182,19 @@ def _tolerant(secret: str) -> str:
 SECRETS = Redactor()
 
 
+def _cleaned(text: str) -> str:
+    return loggable(SECRETS.clean(text))
+
+
 class CleanRecord(logging.LogRecord):
-    """A log record whose message and traceback are without the secrets of this process."""
+    """A log record without the secrets of this process, and without what acts on a terminal.
+
+    Libraries log what sites write: lines of a robots.txt, headers, messages of exceptions. The
+    text is cleaned when a handler formats it, whoever's handler that is.
+    """
 
     def getMessage(self) -> str:
-        return SECRETS.clean(super().getMessage())
+        return _cleaned(super().getMessage())
 
     # logging.Formatter puts the text of a traceback here before it uses it.
     @property
@@ -192,7 +203,7 @@ class CleanRecord(logging.LogRecord):
 
     @exc_text.setter
     def exc_text(self, text: str | None) -> None:
-        self._exc_text = None if text is None else SECRETS.clean(text)
+        self._exc_text = None if text is None else _cleaned(text)
 
     @property
     def stack_info(self) -> str | None:
@@ -200,18 +211,18 @@ class CleanRecord(logging.LogRecord):
 
     @stack_info.setter
     def stack_info(self, text: str | None) -> None:
-        self._stack_info = None if text is None else SECRETS.clean(text)
+        self._stack_info = None if text is None else _cleaned(text)
 
 
 def protect(*sources: Any) -> None:
     """Keep the secrets of these settings, and of the environment, out of the logs and tracebacks
-    of this process.
+    of this process, and whatever acts on a terminal.
     """
     SECRETS.learn(os.environ, *map(_given, sources))
     # In place of Python's own, or of another version of this module, as in an egg.
-    if logging.getLogRecordFactory().__name__ in ("LogRecord", "CleanRecord"):
+    if getattr(logging.getLogRecordFactory(), "__name__", "") in ("LogRecord", "CleanRecord"):
         logging.setLogRecordFactory(CleanRecord)
-    if sys.excepthook.__name__ in ("excepthook", "_show_exception"):
+    if getattr(sys.excepthook, "__name__", "") in ("excepthook", "_show_exception"):
         sys.excepthook = _show_exception
 
 
@@ -225,4 +236,4 @@ def _show_exception(
     kind: type[BaseException], error: BaseException, place: TracebackType | None
 ) -> None:
     text = "".join(traceback.format_exception(kind, error, place))
-    print(SECRETS.clean(text), end="", file=sys.stderr)
+    print(_cleaned(text), end="", file=sys.stderr)

@@ -262,7 +262,6 @@ SPIDER_MIDDLEWARES: dict[str, int | None] = {
     "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
 }
 EXTENSIONS: dict[str, int | None] = {
-    "crawlproject.monitoring.logs.SafeLogs": 0,
     "crawlproject.monitoring.counting.Counting": 0,
     "crawlproject.politeness.throttle.GateThrottle": 100,
     "crawlproject.politeness.overload.Overload": 110,

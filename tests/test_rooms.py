@@ -19,6 +19,7 @@ COMMON = (
     "failures",
     "items",
     "moments",
+    "printable",
     "private_files",
     "records",
     "redaction",

@@ -13,8 +13,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from crawlproject.monitoring.streams import visible
 from crawlproject.monitoring.tables import INDENT, MAX_FOLDED_CHARS
+from crawlproject.printable import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -41,7 +41,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 def _inner_formula(delimiter: str) -> re.Pattern[str]:
     """What is before a formula behind a separator. A quote there may be one of the reader's."""
     separators = re.escape("".join(one for one in _SEPARATORS if one != delimiter))
-    return re.compile(f'([{separators}][{_BLANK}"]*)(?=[{_SIGN}])')
+    return re.compile(f'([{separators}][{_BLANK}"]*+)(?=[{_SIGN}])')
 
 
 def cell(value: Any, delimiter: str = ",") -> Cell | None:

@@ -31,8 +31,9 @@ from crawlproject.monitoring.counting import tally_of
 from crawlproject.monitoring.line import Speed, State, render, waiting_words
 from crawlproject.monitoring.phase import phase_of
 from crawlproject.monitoring.snapshot import Phase
-from crawlproject.monitoring.streams import is_terminal, visible, writes_to_stdout
+from crawlproject.monitoring.streams import is_terminal, writes_to_stdout
 from crawlproject.politeness.waits import waits_of
+from crawlproject.printable import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from crawlproject.monitoring.ending import headline, notes, skipped
-from crawlproject.monitoring.streams import visible
 from crawlproject.monitoring.tally import error_word
+from crawlproject.printable import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,7 @@ from __future__ import annotations
 from html import escape
 from typing import IO, TYPE_CHECKING, Any
 
-from crawlproject.monitoring.streams import harmless
+from crawlproject.printable import harmless
 from crawlproject.records import encodable
 from crawlproject.report import (
     assets,

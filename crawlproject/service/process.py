@@ -9,7 +9,7 @@ from scrapyd.launcher import ScrapyProcessProtocol
 from twisted.internet.error import ProcessExitedAlready
 from twisted.logger import Logger
 
-from crawlproject.monitoring.streams import visible
+from crawlproject.printable import visible
 from crawlproject.redaction import Redactor
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ INSIDE = "127.0.0.3"
 METADATA = "127.0.0.5"
 # Each request needs a connection, and so a lookup.
 CLOSE = {"headers": {"Connection": "close"}}
-ONCE = {"POLITENESS_ROBOTS_ATTEMPTS": 1, "RETRY_TIMES": 0}
+ONCE = {"RETRY_TIMES": 0}
 
 
 async def crawl_site(seed: str, settings: dict[str, Any] | None = None, **options: Any) -> Crawled:

@@ -75,7 +75,7 @@ def seeds(tmp_path: Path, site: Site, names: Iterable[str]) -> dict[str, str]:
 def asking(server: NameServer, **more: Any) -> dict[str, Any]:
     return {
         "POLITENESS_NAME_SERVERS": [server.address],
-        "POLITENESS_ROBOTS_ATTEMPTS": 1,
+        "RETRY_TIMES": 0,
         "DNS_TIMEOUT": NEVER,
         "DOWNLOAD_TIMEOUT": 30,
         **more,
@@ -280,7 +280,7 @@ def test_a_command_says_what_name_servers_did_and_ends_in_peace(
         done = scrapy(
             *("crawl", "site", "-a", f"seed=http://good.test:{web.port} http://silent.test"),
             *("-s", f"POLITENESS_NAME_SERVERS={server.address}", "-s", "DNS_TIMEOUT=0.3"),
-            *("-s", "POLITENESS_ROBOTS_ATTEMPTS=1", "-s", "MONITORING_SUMMARY=False"),
+            *("-s", "RETRY_TIMES=0", "-s", "MONITORING_SUMMARY=False"),
             *("-O", "pages.jsonl"),
             cwd=tmp_path,
         )

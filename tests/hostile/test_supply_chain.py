@@ -172,7 +172,8 @@ def images() -> list[str]:
     dockerfile = (PROJECT / "deploy/Dockerfile").read_text()
     named = [service["image"] for service in document["services"].values()]
     named += re.findall(r"^ARG \w+=(\S+:\S+)$", dockerfile, re.MULTILINE)
-    named += re.findall(r"^FROM (?!\$)(\S+)", dockerfile, re.MULTILINE)
+    # Others are stages, or named by an argument.
+    named += re.findall(r"^FROM ([^\s$]+)(?=\s)", dockerfile, re.MULTILINE)
     return named
 
 

@@ -20,7 +20,7 @@ from scrapy.commands import ScrapyCommand
 
 import crawlproject.commands
 from crawlproject.monitoring.progress import AboveTheLine
-from crawlproject.monitoring.streams import escaped
+from crawlproject.printable import escaped
 from tests.crawling import PROJECT, command_environment, project_settings, scrapy
 from tests.forking import Forked
 from tests.site.fixture import Site
@@ -311,6 +311,7 @@ WRITERS = {
     "monitoring/tables.py": "draws with rich, from visible text",
     "monitoring/progress.py": "draws with rich, from visible text",
     "commands/sheet.py": "draws with rich, from visible text",
+    "redaction.py": "tracebacks of unexpected errors, cleaned",
     "demo/__main__.py": "its own address; it needs nothing of the project",
 }
 _WRITE = re.compile(

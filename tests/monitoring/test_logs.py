@@ -9,7 +9,8 @@ from scrapy import Request, Spider
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
-from crawlproject.monitoring.logs import SafeLogs, SafeRecords, SparingLogFormatter
+from crawlproject.monitoring.logs import SparingLogFormatter
+from crawlproject.redaction import CleanRecord, protect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +36,7 @@ def log() -> Iterator[io.StringIO]:
     handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
     before = logging.getLogRecordFactory()
     logging.getLogger("other.library").addHandler(handler)
-    SafeLogs.from_crawler(get_crawler())
+    protect({})
     yield stream
     logging.getLogger("other.library").removeHandler(handler)
     logging.setLogRecordFactory(before)
@@ -62,13 +63,13 @@ def test_no_log_line_acts_on_a_terminal(log: io.StringIO) -> None:
 
 
 def test_what_is_safe_is_left_as_it_is() -> None:
-    record = SafeRecords(logging.LogRecord)("x", 20, "p", 1, "%s of %d", ("a", 2), None)
+    record = CleanRecord("x", 20, "p", 1, "%s of %d", ("a", 2), None)
     assert (record.msg, record.args, record.getMessage()) == ("%s of %d", ("a", 2), "a of 2")
     # Its handler says what is wrong with this one.
-    assert SafeRecords(logging.LogRecord)("x", 20, "p", 1, "%d", ("a",), None).args == ("a",)
+    assert CleanRecord("x", 20, "p", 1, "%d", ("a",), None).args == ("a",)
 
 
 def test_records_are_made_safe_once(log: io.StringIO) -> None:
-    factory = logging.getLogRecordFactory()
-    SafeLogs.from_crawler(get_crawler())
-    assert logging.getLogRecordFactory() is factory
+    assert logging.getLogRecordFactory() is CleanRecord
+    protect({})
+    assert logging.getLogRecordFactory() is CleanRecord

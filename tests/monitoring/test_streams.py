@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from crawlproject.monitoring.streams import harmless, is_terminal, visible, writes_to_stdout
+from crawlproject.monitoring.streams import is_terminal, writes_to_stdout
+from crawlproject.printable import harmless, visible
 
 
 @pytest.mark.parametrize(

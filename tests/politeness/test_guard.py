@@ -33,7 +33,7 @@ def server(site: SiteFactory, public: Public) -> Site:
 
 
 async def crawl(seeds: str, settings: dict[str, Any] | None = None, **arguments: Any) -> Any:
-    settings = {"AUTOTHROTTLE_ENABLED": False, "POLITENESS_ROBOTS_ATTEMPTS": 1, **(settings or {})}
+    settings = {"AUTOTHROTTLE_ENABLED": False, "RETRY_TIMES": 0, **(settings or {})}
     return await crawl_site(seeds, settings, delay="0", **arguments)
 
 

@@ -9,7 +9,7 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from crawlproject.monitoring.streams import harmless
+from crawlproject.printable import harmless
 from crawlproject.report.diff.fields import BROKE
 from crawlproject.report.diff.words import (
     LISTS,
