@@ -92,6 +92,10 @@ class Verdict(IgnoreRequest):
         self.error = error
 
 
+class NotNow(Exception):
+    """Nothing is wrong with the page: it is to be fetched again when the crawl goes on."""
+
+
 def error_of(exception: BaseException) -> str:
     """The word for a failed download."""
     if isinstance(exception, Verdict):

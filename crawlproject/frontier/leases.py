@@ -176,9 +176,13 @@ class LeasesOut:
         complete = [request for request in self._out if request not in requests]
         for request in complete:
             for lease in self._out.pop(request):
-                if not lease.is_ended:
-                    lease.is_ended = True
-                    self._frontier.finish(lease)
+                if lease.is_ended:
+                    continue
+                if lease.is_put_back:
+                    self.release(lease, now())
+                    continue
+                lease.is_ended = True
+                self._frontier.finish(lease)
         return bool(complete)
 
     def release(self, lease: Lease, until: float) -> None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from scrapy.robotstxt import ProtegoRobotParser
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from crawlproject.failures import Verdict
+from crawlproject.frontier.time_cap import time_cap_of
 from crawlproject.politeness.excerpt import excerpt
 
 if TYPE_CHECKING:
@@ -86,12 +88,20 @@ class RulesReader:
         if robots.body is None:
             return Rules(None, self._token, expires_at, error=robots.error)
         try:
-            body = excerpt(robots.body, self._token).encode()
-            parser = build_from_crawler(self._parser, self._crawler, body)
+            size, parser = time_cap_of(self._crawler).run({}, self._parse, robots.body)
+        except Verdict as verdict:
+            reason = verdict.error.removeprefix("unreadable: ")
+            logger.warning("robots.txt of %s can't be read: %s", origin, reason)
+            return Rules(None, self._token, expires_at, error=f"{UNREADABLE}: {reason}")
         except Exception as exception:
             logger.warning("robots.txt of %s can't be read: %s", origin, exception)
             return Rules(None, self._token, expires_at, error=UNREADABLE)
-        return Rules(parser, self._token, expires_at, len(body))
+        return Rules(parser, self._token, expires_at, size)
+
+    def _parse(self, body: bytes) -> tuple[int, RobotParser]:
+        """The parsed rules, and the size of their text."""
+        text = excerpt(body, self._token).encode()
+        return len(text), build_from_crawler(self._parser, self._crawler, text)
 
 
 class RulesBook:

@@ -122,6 +122,11 @@ class Scope:
                 return reason
         return self._traps.reason(url)
 
+    def reasons(self, urls: Iterable[str]) -> dict[str, str]:
+        """Which canonical URLs are not in scope, and why."""
+        judge = self.reason
+        return {url: reason for url in urls if (reason := judge(url)) is not None}
+
     def reasons_on(self, page: str, links: Collection[str]) -> dict[str, str]:
         """Which links of a page are not in scope because of the page they are on, and why."""
         reasons = self._traps.reasons_on(page, links)

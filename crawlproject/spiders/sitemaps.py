@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy import Request
 from scrapy.utils.sitemap import sitemap_urls_from_robots
 
+from crawlproject.failures import NotNow, Verdict
 from crawlproject.frontier.base import Candidate
 from crawlproject.frontier.entry import SITEMAP, address_of
+from crawlproject.frontier.time_cap import time_cap_of
 from crawlproject.items import Content
 from crawlproject.pages.read import is_success
 from crawlproject.scope.internal import is_internal
@@ -153,23 +155,33 @@ class Sitemaps:
             lease.failed = True
             self._stats.inc_value("sitemaps/failed")
             return
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        try:
+            found, reasons = time_cap_of(self._crawler).run(response.meta, self._parse, response)
+        except NotNow:
+            return
+        except Verdict:
+            # The time cap has said so.
+            lease.failed = True
+            self._stats.inc_value("sitemaps/failed")
+            return
+        self._tell(found, lease)
+        lease.content = Content(sha256(response.body).digest())
+        lease.links = list(found.urls)
+        lease.reasons = reasons
+        lease.hints = {url: _record(hint) for url, hint in found.urls.items()}
+        lease.nested = self._nested(found.nested, response.url, lease)
+
+    def _parse(self, response: Response) -> tuple[Sitemap, dict[str, str]]:
+        """What it says, and which of its URLs may not enter."""
         found = read_sitemap(
             response.body,
             response.url,
             canonicalize=self._canonicalize,
             most_urls=self._bounds.urls,
             most_bytes=self._bounds.bytes,
-            content_type=content_type,
+            content_type=(response.headers.get("Content-Type") or b"").decode("latin-1"),
         )
-        self._tell(found, lease)
-        lease.content = Content(sha256(response.body).digest())
-        lease.links = list(found.urls)
-        lease.reasons = {
-            url: reason for url in found.urls if (reason := self._scope.reason(url)) is not None
-        }
-        lease.hints = {url: _record(hint) for url, hint in found.urls.items()}
-        lease.nested = self._nested(found.nested, response.url, lease)
+        return found, self._scope.reasons(found.urls)
 
     def _tell(self, found: Sitemap, lease: Lease) -> None:
         address = address_of(lease.url)
