@@ -16,7 +16,7 @@ from __future__ import annotations
 import logging
 from math import inf
 from types import coroutine
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary, ref
 
 from scrapy import signals
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-P = ParamSpec("P")
+Args = TypeVarTuple("Args")
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
@@ -69,20 +69,17 @@ class TimeCap:
     def _stop(self) -> None:
         self._clock.stop(self)
 
-    def run(
-        self, meta: dict[str, Any], read: Callable[P, T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    def run(self, meta: dict[str, Any], read: Callable[[*Args], T], *args: *Args) -> T:
         """Call ``read``, as a section of the page whose request has ``meta``.
 
         Raises Verdict when its time is up, and NotNow when the crawl is to end.
         """
         clock = self._clock
         outer = clock.section
-        has_lease = LEASE in meta
-        is_up = self._is_up if has_lease else self._is_too_slow
+        is_up = self._is_up if LEASE in meta else self._is_too_slow
         clock.section = section = Section(is_up, meta.get(CPU_SECONDS, 0.0))
         try:
-            result = read(*args, **kwargs)
+            result = read(*args)
             clock.section = outer
         except BaseException as error:
             # Before anything else: no tick is to interrupt what follows.

@@ -242,13 +242,14 @@ class SiteSpider(CrawlSpider):
                 yield page
             return
         try:
-            cap, meta, links = self._time_cap, response.meta, {}
-            if is_readable(response):
-                links = await cap.wait(meta, self.find_links(response))
-            links = cap.run(meta, self._with_session, lease.url, links)
+            cap, meta, found = self._time_cap, response.meta, None
+            if is_readable(response) and type(self).find_links is not SiteSpider.find_links:
+                # It may wait for something.
+                found = await cap.wait(meta, self.find_links(response))
+            links, reasons = cap.run(meta, self._links_of, response, lease.url, found)
             # Links before the page: they are finished together, when the page is through.
             lease.links = list(links)
-            lease.reasons = self._reasons(lease.url, links, meta)
+            lease.reasons = self._reasons(links, reasons, meta)
             stats = self.crawler.stats
             page = cap.run(meta, self._reader.read, response, lease, list(links), stats)
         except NotNow:
@@ -275,6 +276,9 @@ class SiteSpider(CrawlSpider):
 
     async def find_links(self, response: Response) -> dict[str, bool]:
         """Where an HTML page links to, in page order, and whether not to follow."""
+        return self._find_links(response)
+
+    def _find_links(self, response: Response) -> dict[str, bool]:
         extractors: list[Any] = [rule.link_extractor for rule in self._rules]
         if type(self).admit_links is SiteSpider.admit_links and extractors == [self._extractor]:
             return self._extractor.addresses(response)
@@ -283,6 +287,15 @@ class SiteSpider(CrawlSpider):
             links = rule.link_extractor.extract_links(cast("HtmlResponse", response))
             cast("ProcessLinks", rule.process_links)(links)
         return {link.url: link.nofollow for link in self._links}
+
+    def _links_of(
+        self, response: Response, page: str, found: dict[str, bool] | None
+    ) -> tuple[dict[str, bool], dict[str, str]]:
+        """The links of a page, and why some are not in scope on this page."""
+        if found is None:
+            found = self._find_links(response) if is_readable(response) else {}
+        links = self._with_session(page, found)
+        return links, self.scope.reasons_on(page, links)
 
     def _with_session(self, page: str, links: dict[str, bool]) -> dict[str, bool]:
         """The links with the page's own session, each URL once."""
@@ -309,10 +322,10 @@ class SiteSpider(CrawlSpider):
             note_visit(lease, None)
         yield self._failed(lease, failure.value)
 
-    def _reasons(self, page: str, links: dict[str, bool], meta: dict[str, Any]) -> dict[str, str]:
+    def _reasons(
+        self, links: dict[str, bool], reasons: dict[str, str], meta: dict[str, Any]
+    ) -> dict[str, str]:
         """Which links of a page may not enter, and why."""
-        cap, scope = self._time_cap, self.scope
-        reasons = cap.run(meta, scope.reasons_on, page, links)
         # Few pages have one, and to look at each link takes its time.
         if self._respects_nofollow and True in links.values():
             reasons.update({url: NOFOLLOW for url, nofollow in links.items() if nofollow})
@@ -322,7 +335,7 @@ class SiteSpider(CrawlSpider):
             self.crawler.stats.inc_value("links/found", len(links))
             self.crawler.stats.inc_value("links/known", len(links) - len(unknown))
         if unknown:
-            reasons.update(cap.run(meta, scope.reasons, unknown))
+            reasons.update(self._time_cap.run(meta, self.scope.reasons, unknown))
         return reasons
 
     def _parse_redirect(self, response: Response, lease: Lease) -> Iterator[Page]:

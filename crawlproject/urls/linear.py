@@ -5,19 +5,36 @@ for: ``(a+)+$`` takes 2**n steps. An automaton follows all paths at once, a char
 states are made when they are needed, and kept: then a character is one look into a dictionary.
 
 What ``re`` parses is what is matched here, and single characters are compared by ``re`` itself,
-so both agree. (Its parser has no public name. ``tests/scope/test_linear.py`` compares the two.) Not
-possible are back-references, conditions, atomic groups and possessive repeats. Look-around is: a
-first pass over the text finds where it holds. Texts are one line long, as URLs are.
+so both agree. Not possible are back-references, conditions, atomic groups and possessive repeats.
+Look-around is: a first pass over the text finds where it holds. Texts are one line, as URLs are.
 """
 
 from __future__ import annotations
 
 import re
-from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from crawlproject.urls.regex_syntax import (
+    ASSERT,
+    AT,
+    BEGINS,
+    BOUNDARIES,
+    BRANCH,
+    CHARACTERS,
+    FAILURE,
+    LOOKS,
+    MAXREPEAT,
+    OTHERS,
+    REPEATS,
+    SUBPATTERN,
+    character_matcher,
+    parse,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from crawlproject.urls.regex_syntax import Matcher
 
     # For each look-around, whether it holds at a place.
     Held = tuple[bool, ...]
@@ -25,64 +42,15 @@ if TYPE_CHECKING:
     Symbol = tuple[str | None, Held]
     # Of the character before (None: there is none), the character after, and what holds between.
     Condition = Callable[[Held | None, str | None, Held], bool]
-    Matcher = Callable[[str], object]
 
 # States of an automaton as it is written: {1,1000} has a thousand.
 _MOST_STATES = 1_000
 # Steps that are remembered.
 _MOST_STEPS = 50_000
-_CHARACTERS = frozenset({_constants.LITERAL, _constants.NOT_LITERAL, _constants.ANY, _constants.IN})
-_REPEATS = frozenset({_constants.MAX_REPEAT, _constants.MIN_REPEAT})
-_LOOKS = frozenset({_constants.ASSERT, _constants.ASSERT_NOT})
-_BEGINS = frozenset({_constants.AT_BEGINNING, _constants.AT_BEGINNING_STRING})
-_ENDS = frozenset({_constants.AT_END, _constants.AT_END_STRING})
-_OTHERS = {
-    _constants.GROUPREF: "a back-reference",
-    _constants.GROUPREF_EXISTS: "a condition on a group",
-    _constants.ATOMIC_GROUP: "an atomic group",
-    _constants.POSSESSIVE_REPEAT: "a possessive repeat",
-}
-_BOUNDARIES = {_constants.AT_BOUNDARY: True, _constants.AT_NON_BOUNDARY: False}
-_WORD_FLAGS = re.ASCII | re.UNICODE
 
 
 class Unsupported(Exception):
     """No automaton of this kind can match it; the message names what it has."""
-
-
-def parse(pattern: re.Pattern[str]) -> Any:
-    """The items of a regular expression."""
-    return _parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG)
-
-
-def repeat(item: Any) -> tuple[int, int, Sequence[Any]] | None:
-    """How often an item repeats others, at least and at most; None: it does not."""
-    operator, value = item
-    return value if operator in _REPEATS or operator is _constants.POSSESSIVE_REPEAT else None
-
-
-def alternatives(item: Any) -> list[Sequence[Any]]:
-    """The sequences of items inside of an item that is no repeat: one of them matches."""
-    operator, value = item
-    if operator is _constants.BRANCH:
-        return list(value[1])
-    if operator is _constants.GROUPREF_EXISTS:
-        return [items for items in value[1:] if items is not None]
-    if operator is _constants.SUBPATTERN or operator in _LOOKS:
-        return [value[-1]]
-    return [value] if operator is _constants.ATOMIC_GROUP else []
-
-
-def is_left_once(item: Any) -> bool:
-    """Whether there is no way back into an item that has matched."""
-    operator = item[0]
-    is_possessive = operator in (_constants.ATOMIC_GROUP, _constants.POSSESSIVE_REPEAT)
-    return is_possessive or operator in _LOOKS
-
-
-def is_begin(items: Sequence[Any]) -> bool:
-    """Whether they match at the beginning of a text only."""
-    return bool(items) and items[0][0] is _constants.AT and items[0][1] in _BEGINS
 
 
 class Look(NamedTuple):
@@ -193,26 +161,26 @@ class Automaton:
         return after
 
     def _item(self, operator: Any, value: Any, after: int, flags: int) -> int:
-        if operator in _CHARACTERS:
-            return self._new(_matcher(operator, value, flags), after)
-        if operator is _constants.SUBPATTERN:
+        if operator in CHARACTERS:
+            return self._new(character_matcher(operator, value, flags), after)
+        if operator is SUBPATTERN:
             _, added, removed, items = value
             return self._sequence(items, after, (flags | added) & ~removed)
-        if operator is _constants.BRANCH:
+        if operator is BRANCH:
             return self._either(*[self._sequence(items, after, flags) for items in value[1]])
-        if operator in _REPEATS:
+        if operator in REPEATS:
             return self._repeat(after, flags, *value)
-        if operator is _constants.AT:
+        if operator is AT:
             return self._on(self._at(value, flags), after)
-        if operator in _LOOKS:
-            return self._on(self._look(operator is _constants.ASSERT, flags, *value), after)
-        if operator is _constants.FAILURE:
+        if operator in LOOKS:
+            return self._on(self._look(operator is ASSERT, flags, *value), after)
+        if operator is FAILURE:
             return self._new()
-        raise Unsupported(_OTHERS.get(operator, "what no automaton can match"))
+        raise Unsupported(OTHERS.get(operator, "what no automaton can match"))
 
     def _repeat(self, after: int, flags: int, least: int, most: int, items: Sequence[Any]) -> int:
         end = after
-        if most == _constants.MAXREPEAT:
+        if most == MAXREPEAT:
             after = self._either(end)
             self._free[after].append((None, self._sequence(items, after, flags)))
         else:
@@ -223,9 +191,9 @@ class Automaton:
         return after
 
     def _at(self, place: Any, flags: int) -> Condition:
-        if place in _BOUNDARIES:
+        if place in BOUNDARIES:
             is_word = re.compile(r"\w", flags & (re.ASCII | re.UNICODE)).match
-            number, wanted = len(self._words), _BOUNDARIES[place]
+            number, wanted = len(self._words), BOUNDARIES[place]
             self._words.append(is_word)
 
             def is_boundary(before: Held | None, after: str | None, held: Held) -> bool:
@@ -233,7 +201,7 @@ class Automaton:
                 return (is_in_word is not (after is not None and bool(is_word(after)))) is wanted
 
             return is_boundary
-        if (place in _BEGINS) is self._is_reversed:
+        if (place in BEGINS) is self._is_reversed:
             return lambda before, after, held: after is None
         return lambda before, after, held: before is None
 
@@ -302,11 +270,3 @@ class Automaton:
         if found is None:
             found = self._states[core, before] = State(self, core, before)
         return found
-
-
-def _matcher(operator: Any, value: Any, flags: int) -> Matcher:
-    """Whether one character matches, as ``re`` compares it."""
-    state = _parser.State()
-    state.flags = flags
-    compiled: re.Pattern[str] = _compiler.compile(_parser.SubPattern(state, [(operator, value)]))
-    return compiled.match

@@ -11,15 +11,8 @@ import re
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawlproject.urls.linear import (
-    Linear,
-    Unsupported,
-    alternatives,
-    is_begin,
-    is_left_once,
-    parse,
-    repeat,
-)
+from crawlproject.urls.linear import Linear, Unsupported
+from crawlproject.urls.regex_syntax import alternatives, is_begin, is_left_once, parse, repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
