@@ -121,6 +121,7 @@ class ThreadClock(Clock):
     def __init__(self) -> None:
         super().__init__()
         self._thread = threading.get_ident()
+        self._cpu_time = _cpu_time_of(self._thread)
         self._lock = threading.Lock()
         self._stopped = threading.Event()
 
@@ -132,10 +133,13 @@ class ThreadClock(Clock):
         self._stopped.set()
 
     def _watch(self, interval: float) -> None:
-        cpu_time = _cpu_time_of(self._thread)
-        last, before = cpu_time(), None
+        last, before = 0.0, None
         while not self._stopped.wait(interval):
-            now = cpu_time()
+            try:
+                now = self._cpu_time()
+            except OSError:
+                # The thread has ended.
+                return
             spent, last = now - last, now
             section = self.section
             if section is not before:

@@ -59,14 +59,14 @@ class TimeCap:
         self._interval = min(max(seconds * _PART, _SHORTEST), _LONGEST) if seconds else _LONGEST
         self._clock = Clock()
         self._has_warned = False
-        crawler.signals.connect(self._start, signals.spider_opened)
-        crawler.signals.connect(self._stop, signals.engine_stopped)
+        crawler.signals.connect(self.start, signals.spider_opened)
+        crawler.signals.connect(self.stop, signals.engine_stopped)
 
-    def _start(self) -> None:
+    def start(self) -> None:
         self._clock = clock_here()
         self._clock.start(self, self._interval)
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
         self._clock.stop(self)
 
     def run(self, meta: dict[str, Any], read: Callable[[*Args], T], *args: *Args) -> T:
