@@ -182,6 +182,8 @@ class FrontierScheduler(BaseScheduler):
             return None
         if self._given == 0:
             self._out.end_complete()
+        if self._out.is_ending:
+            return None
         # Questions are requests too, and the engine, which has just seen that there is room,
         # does not see them come.
         while not (self._beginning and is_busy(self._crawler, self._beginning)) and (

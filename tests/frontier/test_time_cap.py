@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from time import thread_time
 from typing import TYPE_CHECKING, Any
 
@@ -45,10 +46,9 @@ def endless() -> None:
 
 def swallowing() -> None:
     while True:
-        try:
+        # As libraries do.
+        with suppress(Exception):
             endless()
-        except Exception:  # as libraries do
-            pass
 
 
 def hopeless() -> object:
@@ -147,7 +147,9 @@ def test_what_a_section_raises_is_raised(crawler: Crawler) -> None:
 
 
 @deferred_f_from_coro_f
-async def test_a_coroutine_is_charged_while_it_runs_and_not_while_it_waits(crawler: Crawler) -> None:
+async def test_a_coroutine_is_charged_only_while_it_runs(
+    crawler: Crawler,
+) -> None:
     cap = started(crawler)
 
     async def read(others: str) -> str:
@@ -164,7 +166,9 @@ async def test_a_coroutine_is_charged_while_it_runs_and_not_while_it_waits(crawl
                 await asyncio.sleep(0)
             return "burned"
 
-        return await asyncio.gather(_awaited(cap.wait({}, read(others))), burn(), return_exceptions=True)
+        return await asyncio.gather(
+            _awaited(cap.wait({}, read(others))), burn(), return_exceptions=True
+        )
 
     assert await both("read") == ["read", "burned"]
     verdict, burned = await both("endless")
@@ -217,7 +221,7 @@ def test_at_the_end_of_the_crawl_a_page_is_put_back_and_not_unreadable(here: boo
 
 @pytest.mark.parametrize("value", ["-1", "nan", "inf"])
 def test_a_cap_that_is_none_is_refused_in_another_project(value: str) -> None:
-    with pytest.raises(BadArgument, match="PAGES_MAX_SECONDS: .* is not a number of seconds"):
+    with pytest.raises(BadArgument, match=r"PAGES_MAX_SECONDS: .* is not a number of seconds"):
         time_cap_of(get_crawler(settings_dict={"PAGES_MAX_SECONDS": value}))
 
 
