@@ -192,9 +192,9 @@ async def test_a_coroutine_is_told_of_errors_and_cancelled(crawler: Crawler) -> 
     await asyncio.sleep(0)
     failed.set_exception(ZeroDivisionError())
     waiting.cancel()
-    caught, cancelled = await asyncio.gather(reading, waiting, return_exceptions=True)
-    assert caught == "caught"
-    assert isinstance(cancelled, asyncio.CancelledError)
+    ended: list[Any] = list(await asyncio.gather(reading, waiting, return_exceptions=True))
+    assert ended[0] == "caught"
+    assert isinstance(ended[1], asyncio.CancelledError)
 
 
 async def _awaited(awaitable: Any) -> Any:
