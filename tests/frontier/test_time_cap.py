@@ -166,9 +166,8 @@ async def test_a_coroutine_is_charged_only_while_it_runs(
                 await asyncio.sleep(0)
             return "burned"
 
-        return await asyncio.gather(
-            _awaited(cap.wait({}, read(others))), burn(), return_exceptions=True
-        )
+        reading = _awaited(cap.wait({}, read(others)))
+        return list(await asyncio.gather(reading, burn(), return_exceptions=True))
 
     assert await both("read") == ["read", "burned"]
     verdict, burned = await both("endless")
