@@ -12,7 +12,7 @@
 | ``robots`` | robots.txt says no, or could not be had |
 | ``redirect loop``, ``too many redirects``, ``bad redirect`` | a redirect that leads nowhere |
 | ``internal address`` | the name leads into a private network, and no seed does |
-| ``unreadable`` | an answer that is no HTTP, that we failed to read, or that took too long to read |
+| ``unreadable`` | an answer that is no HTTP, that we failed to read, or not in time |
 | ``failed`` | an injected fetch function returned nothing or raised |
 
 A detail may follow after a colon. Any other word is the verdict of a team's own gatekeeper.
