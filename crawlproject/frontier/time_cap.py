@@ -40,7 +40,6 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 SETTING = "PAGES_MAX_SECONDS"
-TOO_SLOW = "pages/unreadable/too_slow"
 CPU_SECONDS = "cpu_seconds"
 # CPU seconds that a page has, however soon the crawl is to end. Nearly all need less.
 _GRACE = 0.5
@@ -134,12 +133,12 @@ class TimeCap:
             return NotNow("the crawl ends")
         crawler = self._crawler()
         if crawler is not None:
-            crawler.stats.inc_value(TOO_SLOW)
+            crawler.stats.inc_value("pages/unreadable/too_slow")
         level = logging.INFO if self._has_warned else logging.WARNING
         self._has_warned = True
         url = "an answer" if lease is None else address_of(lease.url)
         limit = f"{SETTING}={self._seconds:g}"
-        logger.log(level, "Reading %s took longer than %s (counted as %s)", url, limit, TOO_SLOW)
+        logger.log(level, "Reading %s took longer than %s (pages/unreadable/too_slow)", url, limit)
         return Verdict(f"unreadable: took longer than {limit}")
 
 

@@ -18,7 +18,7 @@ from crawlproject.errors import BadArgument
 from crawlproject.failures import NotNow, Verdict
 from crawlproject.frontier.base import LEASE, Lease
 from crawlproject.frontier.deadline import Deadline
-from crawlproject.frontier.time_cap import TOO_SLOW, TimeCap, time_cap_of
+from crawlproject.frontier.time_cap import TimeCap, time_cap_of
 from tests.crawling import PROJECT
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+TOO_SLOW = "pages/unreadable/too_slow"
 TOO_LONG = "unreadable: took longer than PAGES_MAX_SECONDS=0.1"
 # The main thread has a signal, any other one has a thread that watches it.
 THREADS = pytest.mark.parametrize("here", [True, False], ids=["main", "other"])
