@@ -12,7 +12,7 @@
 | ``robots`` | robots.txt says no, or could not be had |
 | ``redirect loop``, ``too many redirects``, ``bad redirect`` | a redirect that leads nowhere |
 | ``internal address`` | the host leads into a private network that the seeds don't open |
-| ``unreadable`` | an answer that is no HTTP, or that we failed to read |
+| ``unreadable`` | an answer that is no HTTP, that we failed to read, or not in time |
 | ``failed`` | an injected fetch function returned nothing or raised |
 
 A detail may follow after a colon. Any other word is the verdict of a team's own gatekeeper.
@@ -118,6 +118,10 @@ class NameNotResolved(OSError):
     def __init__(self, name: str, reason: Unresolved) -> None:
         super().__init__(None, f"lookup of {name}: {reason}")
         self.reason = reason
+
+
+class NotNow(Exception):
+    """Nothing is wrong with the page: it is to be fetched again when the crawl goes on."""
 
 
 def error_of(exception: BaseException) -> str:

@@ -174,6 +174,7 @@ PAGES_CONTENT = True  # read what pages say; off: their links and their head, in
 PAGES_HEADING_LEVELS = 2  # 1 to 6: which headings are recorded; 0: none
 PAGES_MEDIA = True  # record the URLs of pictures, videos and sounds
 PAGES_STRUCTURED_DATA = ["json-ld", "microdata", "rdfa"]  # the syntaxes that are read; []: none
+PAGES_MAX_SECONDS = 10.0  # of CPU to read a page, a sitemap or a robots.txt; 0: no limit
 PAGES_TEXT = False  # have the main text in the outputs (pipelines always have it)
 
 # --- pipelines: what pages are compared by

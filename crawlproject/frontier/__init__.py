@@ -4,7 +4,8 @@ Where things are, from Scrapy inwards:
 
 - Scrapy: ``scheduler``, ``leases``, ``requests``, ``deadline``, ``opening``; what it keeps to
   itself, in ``engine``, ``short_way``, ``scraping``; projects that name our scheduler alone, in
-  ``alone``; a run that fetches nothing, in ``idle``
+  ``alone``; a run that fetches nothing, in ``idle``; how long a page may be read, in ``time_cap``,
+  by the clocks of ``ticking``
 - the engines: ``sqlite``, and ``redis/`` for many workers, over ``turns`` and ``hosts`` (when a
   host may be asked); ``guard``, ``clock``
 - what decides about URLs, the same for both, each a layer on the one before: ``graph`` (the

@@ -153,6 +153,8 @@ class Lease:
     # What a sitemap says of the URLs that it names, and further sitemaps.
     hints: dict[str, Record] = field(default_factory=dict)
     nested: list[str] = field(default_factory=list)
+    # The crawl ended while its answer was read: the URL is queued again.
+    is_put_back: bool = False
     is_ended: bool = False
 
     # Filled in by the frontier: what was there before, and what has changed.

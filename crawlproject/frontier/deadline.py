@@ -26,3 +26,7 @@ class Deadline:
         if self._ends_at is None:
             return self._request_timeout
         return min(self._request_timeout, max(_LEAST, self._ends_at - monotonic()))
+
+    def has_passed(self, grace: float) -> bool:
+        """Whether the crawl's time was up ``grace`` seconds ago."""
+        return self._ends_at is not None and monotonic() >= self._ends_at + grace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from types import coroutine
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,15 @@ def is_closing(crawler: Crawler) -> bool:
     """Whether the crawl is about to end: nothing new is begun."""
     slot = crawler.engine._slot
     return slot is None or slot.closing is not None
+
+
+def is_asked_to_stop() -> bool:
+    """Whether Scrapy's process was sent SIGINT or SIGTERM.
+
+    It only notes so, for a later turn of the event loop. What the next signal would do tells.
+    """
+    handler = signal.getsignal(signal.SIGTERM)
+    return handler is signal.SIG_IGN or getattr(handler, "__name__", "") == "_signal_kill"
 
 
 def wake(crawler: Crawler) -> None:

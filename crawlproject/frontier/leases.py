@@ -164,6 +164,8 @@ class LeasesOut:
         self._frontier = frontier
         # A middleware may give the same request to Scrapy again, for another lease.
         self._out: dict[Request, list[Lease]] = {}
+        # Whether one was put back, because the crawl is about to end.
+        self.is_ending = False
 
     def add(self, request: Request, lease: Lease) -> None:
         # It has, until an answer gets to the spider.
@@ -176,9 +178,14 @@ class LeasesOut:
         complete = [request for request in self._out if request not in requests]
         for request in complete:
             for lease in self._out.pop(request):
-                if not lease.is_ended:
-                    lease.is_ended = True
-                    self._frontier.finish(lease)
+                if lease.is_ended:
+                    continue
+                if lease.is_put_back:
+                    self.is_ending = True
+                    self.release(lease, now())
+                    continue
+                lease.is_ended = True
+                self._frontier.finish(lease)
         return bool(complete)
 
     def release(self, lease: Lease, until: float) -> None:

@@ -42,6 +42,7 @@ from crawlproject.frontier.opening import open_frontier
 from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.frontier.rounds import end_round
 from crawlproject.frontier.short_way import take_short_way
+from crawlproject.frontier.time_cap import CPU_SECONDS, time_cap_of
 from crawlproject.urls.dupefilter import CanonicalDupeFilter
 from crawlproject.urls.fingerprint import canonicalizer_from, identity
 
@@ -120,6 +121,8 @@ class FrontierScheduler(BaseScheduler):
             return cast("FrontierScheduler", alone.Refusal(crawler, error))
         frontier = open_frontier(crawler)
         use_frontier(crawler, frontier)
+        # Before the spider is opened: then its clock starts.
+        time_cap_of(crawler)
         gatekeeper = build_from_crawler(load_object(settings["FRONTIER_GATEKEEPER"]), crawler)
         return cls(
             crawler,
@@ -179,6 +182,8 @@ class FrontierScheduler(BaseScheduler):
             return None
         if self._given == 0:
             self._out.end_complete()
+        if self._out.is_ending:
+            return None
         # Questions are requests too, and the engine, which has just seen that there is room,
         # does not see them come.
         while not (self._beginning and is_busy(self._crawler, self._beginning)) and (
@@ -294,6 +299,7 @@ class FrontierScheduler(BaseScheduler):
         meta[LEASE] = lease
         # A retry has it from before.
         meta.pop(FETCH_STARTED, None)
+        meta.pop(CPU_SECONDS, None)
         meta["download_slot"] = lease.host
         meta["depth"] = lease.depth
         # The frontier's spelling is the one that was meant.

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from crawlproject.failures import Verdict
+from crawlproject.frontier.time_cap import time_cap_of
 from crawlproject.politeness.excerpt import excerpt
 from crawlproject.politeness.parser import IndexedRobotParser
 
@@ -124,17 +126,25 @@ class RulesReader:
         if robots.body is None:
             return Rules(None, self._token, expires_at, error=robots.error)
         try:
-            body = excerpt(robots.body, self._token).encode()
-            parser = build_from_crawler(self._parser, self._crawler, body)
-            size = _BYTES_PER_BYTE * len(body)
-            if isinstance(parser, IndexedRobotParser):
-                # Here, where what it costs is bounded.
-                parser.prepare(self._token)
-                size = parser.size
+            size, parser = time_cap_of(self._crawler).run({}, self._parse, robots.body)
+        except Verdict as verdict:
+            reason = verdict.error.removeprefix("unreadable: ")
+            logger.warning("robots.txt of %s can't be read: %s", origin, reason)
+            return Rules(None, self._token, expires_at, error=f"{UNREADABLE}: {reason}")
         except Exception as exception:
             logger.warning("robots.txt of %s can't be read: %s", origin, exception)
             return Rules(None, self._token, expires_at, error=UNREADABLE)
         return Rules(parser, self._token, expires_at, size, verdicts=self._verdicts)
+
+    def _parse(self, body: bytes) -> tuple[int, RobotParser]:
+        """The parsed rules, and their size in memory, about."""
+        text = excerpt(body, self._token).encode()
+        parser = build_from_crawler(self._parser, self._crawler, text)
+        if isinstance(parser, IndexedRobotParser):
+            # Here, where what it costs is bounded.
+            parser.prepare(self._token)
+            return parser.size, parser
+        return _BYTES_PER_BYTE * len(text), parser
 
 
 class RulesBook:

@@ -24,6 +24,7 @@ from scrapy.http import TextResponse
 from scrapy.responsetypes import responsetypes
 
 from crawlproject.failures import Verdict
+from crawlproject.frontier.time_cap import time_cap_of
 from crawlproject.politeness.decoding import (
     ENCODINGS,
     CutShortError,
@@ -47,6 +48,7 @@ class Unpacking:
         self, crawler: Crawler, *, max_size: int, fails_on_loss: bool, retries: bool
     ) -> None:
         self._crawler = crawler
+        self._time_cap = time_cap_of(crawler)
         self._max_size = max_size
         self._fails_on_loss = fails_on_loss
         self._retries = retries
@@ -75,8 +77,10 @@ class Unpacking:
             body = self._unpacked(request, response)
         except CutShortError as error:
             return self._cut_short(request, response, error)
-        except (TooLargeError, UnpackError) as error:
+        except (TooLargeError, UnpackError, Verdict) as error:
             if 200 <= response.status < 300:
+                if isinstance(error, Verdict):
+                    raise
                 reason = "too large" if isinstance(error, TooLargeError) else f"unreadable: {error}"
                 raise Verdict(reason) from error
             body = b""
@@ -95,7 +99,7 @@ class Unpacking:
         named = b",".join(response.headers.getlist("Content-Encoding")).decode("latin-1")
         encodings = [name.strip().lower() for name in named.split(",")]
         limit = request.meta.get("download_maxsize", self._max_size)
-        body = unpack(response.body, encodings, limit)
+        body = self._time_cap.run(request.meta, unpack, response.body, encodings, limit)
         self._crawler.stats.inc_value("httpcompression/response_bytes", len(body))
         self._crawler.stats.inc_value("httpcompression/response_count")
         return body

@@ -17,6 +17,7 @@ from scrapy.exceptions import DownloadTimeoutError, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.utils.misc import build_from_crawler
 
+from crawlproject.failures import NotNow
 from crawlproject.frontier.base import LEASE
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_ENDED, FETCH_STARTED
@@ -24,7 +25,7 @@ from crawlproject.politeness.downloader import GatedDownloader
 from crawlproject.politeness.handler import PatientDownloadHandler
 from crawlproject.politeness.unpacking import Unpacking
 from crawlproject.render import RENDERED
-from crawlproject.render.renderer import NotNow, renderer_of
+from crawlproject.render.renderer import renderer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,7 +54,9 @@ class RenderingDownloadHandler(PatientDownloadHandler):
                 # What is to be said of it, the middleware says.
                 return response
             response = unpacked
-        if not isinstance(response, HtmlResponse) or not self._renderer.wants(response):
+        if not isinstance(response, HtmlResponse) or not self._renderer.wants(
+            response, request.meta
+        ):
             return response
         # The end of the answer is not the end of the turn.
         request.meta.pop(FETCH_ENDED, None)

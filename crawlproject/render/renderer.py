@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from playwright.async_api import Error
 
+from crawlproject.failures import NotNow
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.deadline import Deadline
 from crawlproject.frontier.engine import is_closing, stop
+from crawlproject.frontier.time_cap import time_cap_of
 from crawlproject.render import NO_BROWSER
 from crawlproject.render.browser import Browser, CannotStart
 from crawlproject.render.install import ALWAYS
@@ -35,10 +37,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 logger = logging.getLogger(__name__)
-
-
-class NotNow(Exception):
-    """Nothing is wrong with the page: it is to be fetched again when the crawl goes on."""
 
 
 class Renderer:
@@ -89,9 +87,10 @@ class Renderer:
             max_bytes=settings.getint("DOWNLOAD_MAXSIZE"),
         )
 
-    def wants(self, response: Response) -> bool:
-        """Whether an HTML page is to be rendered."""
-        if self._mode != ALWAYS and not is_scripted(response):
+    def wants(self, response: Response, meta: dict[str, Any]) -> bool:
+        """Whether an HTML page is to be rendered. May raise Verdict and NotNow."""
+        cap = time_cap_of(self._crawler)
+        if self._mode != ALWAYS and not cap.run(meta, is_scripted, response):
             return False
         if self._max_pages:
             if self._spent is None:

@@ -7,7 +7,6 @@ that is to blame. The words here are those of scope; ``traps.py`` has the others
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from crawlproject.scope.domains import registered_domain
 from crawlproject.scope.internal import is_address, is_internal, is_internal_address
 from crawlproject.scope.traps import Traps
 from crawlproject.urls.canonical import host_of
+from crawlproject.urls.patterns import search_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -65,9 +65,9 @@ class Scope:
         self._seeds = set(seeds)
         self._hosts: set[str] = set()
         self._domains = frozenset(domain.lower().strip(".") for domain in allow)
-        self._include = [re.compile(pattern) for pattern in include]
+        self._include = [search_of(pattern, max_url_length) for pattern in include]
         self._exclude = [
-            (re.compile(pattern).search, f"{EXCLUDED}: {pattern}") for pattern in exclude
+            (search_of(pattern, max_url_length), f"{EXCLUDED}: {pattern}") for pattern in exclude
         ]
         self._max_url_length = max_url_length
         self._too_long = f"{TOO_LONG}: URLLENGTH_LIMIT={max_url_length}"
@@ -170,12 +170,17 @@ class Scope:
         for excludes, reason in self._exclude:
             if excludes(url):
                 return reason
-        if self._include and not any(pattern.search(url) for pattern in self._include):
+        if self._include and not any(search(url) for search in self._include):
             return NOT_INCLUDED
         for judge in self._rules:
             if reason := judge(url):
                 return reason
         return self._traps.reason(url)
+
+    def reasons(self, urls: Iterable[str]) -> dict[str, str]:
+        """Which canonical URLs are not in scope, and why."""
+        judge = self.reason
+        return {url: reason for url in urls if (reason := judge(url)) is not None}
 
     def reasons_on(self, page: str, links: Collection[str]) -> dict[str, str]:
         """Which links of a page are not in scope because of the page they are on, and why."""

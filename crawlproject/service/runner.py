@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 from scrapyd.config import Config
 
+from crawlproject.frontier.engine import is_asked_to_stop
 from crawlproject.redaction import protect
 from crawlproject.service import OPTIONS_ON_STDIN, SERVICE_PID
 
@@ -73,15 +74,9 @@ def end_with(parent: int) -> None:
     """Stop this process when its parent is gone."""
     while os.getppid() == parent:
         time.sleep(_BREAK)
-    if not is_ending():
+    if not is_asked_to_stop():
+        # Asked once more, Scrapy would stop at once, and write no output.
         os.kill(os.getpid(), signal.SIGTERM)
-
-
-def is_ending() -> bool:
-    """Whether Scrapy has been asked to stop: asked once more, it would stop at once, and write no
-    output. Only what it would do then tells.
-    """
-    return getattr(signal.getsignal(signal.SIGINT), "__name__", "") == "_signal_kill"
 
 
 def read_command() -> list[str]:

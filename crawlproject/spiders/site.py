@@ -12,11 +12,12 @@ from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
-from crawlproject.failures import Verdict, error_of
+from crawlproject.failures import NotNow, Verdict, error_of
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
 from crawlproject.frontier.opening import keeps_visits
 from crawlproject.frontier.scheduler import FrontierScheduler
+from crawlproject.frontier.time_cap import time_cap_of
 from crawlproject.items import Content
 from crawlproject.pages.content import Reach
 from crawlproject.pages.read import PageReader, answer_of, is_readable, page_of
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawlproject.frontier.base import Frontier, Lease
+    from crawlproject.frontier.time_cap import TimeCap
     from crawlproject.items import Page
 
     ProcessLinks = Callable[[list[Link]], list[Link]]
@@ -195,6 +197,10 @@ class SiteSpider(CrawlSpider):
     def frontier(self) -> Frontier:
         return frontier_of(self.crawler)
 
+    @cached_property
+    def _time_cap(self) -> TimeCap:
+        return time_cap_of(self.crawler)
+
     async def start(self) -> AsyncIterator[Any]:
         settings, stats = self.crawler.settings, self.crawler.stats
         await self._decide_inside()
@@ -238,6 +244,8 @@ class SiteSpider(CrawlSpider):
 
     def sitemap_failed(self, failure: Failure) -> None:
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]
+        if isinstance(failure.value, NotNow):
+            return
         lease.failed = lease.is_reported = True
         if self._keeps_visits:
             note_visit(lease, None)
@@ -260,13 +268,19 @@ class SiteSpider(CrawlSpider):
                 yield page
             return
         try:
-            links = await self.find_links(response) if is_readable(response) else {}
-            links = self._with_session(response, lease.url, links)
+            cap, meta, found = self._time_cap, response.meta, None
+            if is_readable(response) and type(self).find_links is not SiteSpider.find_links:
+                # It may wait for something.
+                found = await cap.wait(meta, self.find_links(response))
+            links, reasons = cap.run(meta, self._links_of, response, lease.url, found)
             # Links before the page: they are finished together, when the page is through.
             lease.links = list(links)
-            lease.reasons = self._reasons(lease.url, links)
-            page = self._reader.read(response, lease, list(links), self.crawler.stats)
+            lease.reasons = self._reasons(links, reasons, meta)
+            stats = self.crawler.stats
+            page = cap.run(meta, self._reader.read, response, lease, list(links), stats)
             self._count_left_out(response, page)
+        except NotNow:
+            return
         except Exception as error:
             # Whatever a site sends, it costs one page at most.
             if not isinstance(error, Verdict):
@@ -289,6 +303,9 @@ class SiteSpider(CrawlSpider):
 
     async def find_links(self, response: Response) -> dict[str, bool]:
         """Where an HTML page links to, in page order, and whether not to follow."""
+        return self._find_links(response)
+
+    def _find_links(self, response: Response) -> dict[str, bool]:
         extractors: list[Any] = [rule.link_extractor for rule in self._rules]
         if type(self).admit_links is SiteSpider.admit_links and extractors == [self._extractor]:
             return self._extractor.addresses(response)
@@ -326,6 +343,15 @@ class SiteSpider(CrawlSpider):
                 self._bounds.page,
             )
 
+    def _links_of(
+        self, response: Response, page: str, found: dict[str, bool] | None
+    ) -> tuple[dict[str, bool], dict[str, str]]:
+        """The links of a page, and why some are not in scope on this page."""
+        if found is None:
+            found = self._find_links(response) if is_readable(response) else {}
+        links = self._with_session(response, page, found)
+        return links, self.scope.reasons_on(page, links)
+
     def _with_session(
         self, response: Response, page: str, links: dict[str, bool]
     ) -> dict[str, bool]:
@@ -348,13 +374,16 @@ class SiteSpider(CrawlSpider):
     def page_failed(self, failure: Failure) -> Iterator[Page]:
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]
         assert failure.value is not None
+        if isinstance(failure.value, NotNow):
+            return
         if self._keeps_visits:
             note_visit(lease, None)
         yield self._failed(lease, failure.value)
 
-    def _reasons(self, page: str, links: dict[str, bool]) -> dict[str, str]:
+    def _reasons(
+        self, links: dict[str, bool], reasons: dict[str, str], meta: dict[str, Any]
+    ) -> dict[str, str]:
         """Which links of a page may not enter, and why."""
-        reasons = self.scope.reasons_on(page, links)
         # Few pages have one, and to look at each link takes its time.
         if self._respects_nofollow and True in links.values():
             reasons.update({url: NOFOLLOW for url, nofollow in links.items() if nofollow})
@@ -363,10 +392,8 @@ class SiteSpider(CrawlSpider):
         if links:
             self.crawler.stats.inc_value("links/found", len(links))
             self.crawler.stats.inc_value("links/known", len(links) - len(unknown))
-        for url in unknown:
-            reason = self.scope.reason(url)
-            if reason is not None:
-                reasons[url] = reason
+        if unknown:
+            reasons.update(self._time_cap.run(meta, self.scope.reasons, unknown))
         return reasons
 
     def _parse_redirect(self, response: Response, lease: Lease) -> Iterator[Page]:

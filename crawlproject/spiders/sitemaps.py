@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy import Request
 from scrapy.utils.sitemap import sitemap_urls_from_robots
 
+from crawlproject.failures import NotNow, Verdict
 from crawlproject.frontier.base import Candidate
 from crawlproject.frontier.entry import SITEMAP, address_of
+from crawlproject.frontier.time_cap import time_cap_of
 from crawlproject.items import Content
 from crawlproject.pages.read import is_success
 from crawlproject.scope.scope import Mode
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from crawlproject.records import Record
     from crawlproject.scope.scope import Scope
     from crawlproject.sitemaps.hints import Hint, Sitemap
+    from crawlproject.urls.link_bounds import Room
 
 logger = logging.getLogger(__name__)
 
@@ -156,7 +159,27 @@ class Sitemaps:
             lease.failed = True
             self._stats.inc_value("sitemaps/failed")
             return
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        try:
+            found, reasons, room = time_cap_of(self._crawler).run(
+                response.meta, self._parse, response
+            )
+        except NotNow:
+            return
+        except Verdict:
+            # The time cap has said so.
+            lease.failed = True
+            self._stats.inc_value("sitemaps/failed")
+            return
+        self._tell(found, lease)
+        self._count_left_out(room.too_long, address_of(lease.url))
+        lease.content = Content(sha256(response.body).digest())
+        lease.links = list(found.urls)
+        lease.reasons = reasons
+        lease.hints = {url: _record(hint) for url, hint in found.urls.items()}
+        lease.nested = self._nested(found.nested, response.url, lease)
+
+    def _parse(self, response: Response) -> tuple[Sitemap, dict[str, str], Room]:
+        """What it says, which of its URLs may not enter, and what was left out."""
         room = LinkBounds(self._bounds.url_length, self._bounds.bytes).room()
         found = read_sitemap(
             response.body,
@@ -164,18 +187,10 @@ class Sitemaps:
             canonicalize=self._canonicalize,
             most_urls=self._bounds.urls,
             most_bytes=self._bounds.bytes,
-            content_type=content_type,
+            content_type=(response.headers.get("Content-Type") or b"").decode("latin-1"),
             room=room,
         )
-        self._tell(found, lease)
-        self._count_left_out(room.too_long, address_of(lease.url))
-        lease.content = Content(sha256(response.body).digest())
-        lease.links = list(found.urls)
-        lease.reasons = {
-            url: reason for url in found.urls if (reason := self._scope.reason(url)) is not None
-        }
-        lease.hints = {url: _record(hint) for url, hint in found.urls.items()}
-        lease.nested = self._nested(found.nested, response.url, lease)
+        return found, self._scope.reasons(found.urls), room
 
     def _tell(self, found: Sitemap, lease: Lease) -> None:
         address = address_of(lease.url)

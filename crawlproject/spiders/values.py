@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from crawlproject.errors import BadArgument
 from crawlproject.scope.scope import Mode
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of
+from crawlproject.urls.patterns import TooSlow, search_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -256,7 +257,9 @@ def patterns(name: str, value: Any) -> list[str]:
     expressions = [str(part) for part in value] if isinstance(value, list | tuple) else [str(value)]
     for expression in expressions:
         try:
-            re.compile(expression)
+            search_of(expression)
+        except TooSlow as error:
+            raise BadArgument(name, str(error)) from None
         except (re.error, OverflowError, RecursionError) as error:
             raise BadArgument(
                 name, f"{expression[:200]!r} is not a regular expression: {error}"

@@ -36,11 +36,12 @@ from crawlproject.urls.link_bounds import (
     TooLong,
     check_href,
 )
+from crawlproject.urls.patterns import search_of
 from crawlproject.urls.queries import with_query_in
 from crawlproject.urls.remembered import Remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import TypeAlias
 
     from scrapy.http import Response
@@ -90,8 +91,8 @@ class FastLinkExtractor:
     ) -> None:
         self._bounds = bounds or LinkBounds()
         self._longest = self._bounds.room().longest
-        self._allow = _compiled(allow)
-        self._deny = _compiled(deny)
+        self._allow = _searches(allow)
+        self._deny = _searches(deny)
         self._allow_domains = _domains(allow_domains)
         self._deny_domains = _domains(deny_domains)
         self._is_choosy = any((self._allow, self._deny, self._allow_domains, self._deny_domains))
@@ -277,9 +278,9 @@ class FastLinkExtractor:
         return url if not self._is_choosy or self._allowed(url) else None
 
     def _allowed(self, url: str) -> bool:
-        if self._allow and not any(pattern.search(url) for pattern in self._allow):
+        if self._allow and not any(search(url) for search in self._allow):
             return False
-        if self._deny and any(pattern.search(url) for pattern in self._deny):
+        if self._deny and any(search(url) for search in self._deny):
             return False
         if self._allow_domains or self._deny_domains:
             dotted = f".{host_of(url)}"
@@ -289,9 +290,9 @@ class FastLinkExtractor:
         return True
 
 
-def _compiled(patterns: Patterns) -> list[re.Pattern[str]]:
+def _searches(patterns: Patterns) -> list[Callable[[str], object]]:
     several = [patterns] if isinstance(patterns, str | re.Pattern) else patterns
-    return [re.compile(pattern) for pattern in several]
+    return [search_of(pattern) for pattern in several]
 
 
 def _domains(domains: str | Iterable[str]) -> tuple[str, ...]:
