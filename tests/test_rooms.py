@@ -87,7 +87,6 @@ PURE = (
     "urls/sessions.py",
     "urls/tame.py",
     "urls/huge.py",
-    "urls/linear.py",
     "urls/patterns.py",
     "urls/regex_syntax.py",
     "scope/scope.py",

@@ -2,7 +2,9 @@
 
 A site must not be able to choose a URL for which a pattern takes for ever. How much work ``re`` may
 have is bounded by how a pattern is written and by how long a URL is. URLs for which that is little
-are matched by ``re``, and longer ones by an automaton (``linear.py``), which says the same.
+are matched by ``re``, and longer ones by RE2, which takes linear time in every thread and says
+the same. It has no look-around and no back-references: such a pattern is refused if it may take
+exponential time.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ import re
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawlproject.urls.linear import Linear, Unsupported
 from crawlproject.urls.regex_syntax import alternatives, is_begin, is_left_once, parse, repeat
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _MOST_STEPS = 200_000
 # More steps than that, in a URL of that length, are no polynomial.
 _LONG, _TOO_MANY = 1_000, 1e30
+_FLAGS = {re.IGNORECASE: "i", re.DOTALL: "s", re.MULTILINE: "m"}
 
 
 class TooSlow(ValueError):
@@ -41,12 +43,12 @@ def search_of(pattern: str | re.Pattern[str], longest: int = 0) -> Callable[[str
     if _work(items, _LONG).steps == _work(items, 2 * _LONG).steps < _LONG:
         return search
     try:
-        matches = Linear(compiled).matches
+        matches = linear(compiled)
     except Unsupported as error:
         if _steps(items, _LONG) > _TOO_MANY:
             raise TooSlow(
                 f"{compiled.pattern[:200]!r} may take exponential time: it repeats what repeats, "
-                f"and has {error}"
+                f"and can't be matched by RE2 ({error})"
             ) from None
         return search
     short = next(
@@ -57,6 +59,31 @@ def search_of(pattern: str | re.Pattern[str], longest: int = 0) -> Callable[[str
         return search(url) if len(url) <= short else matches(url)
 
     return find
+
+
+class Unsupported(ValueError):
+    """RE2 does not know what the pattern says."""
+
+
+def linear(pattern: re.Pattern[str]) -> Callable[[str], object]:
+    """What finds a pattern in linear time. Raises Unsupported."""
+    # Few crawls need it.
+    import re2
+
+    for different in ("{,", "[[:"):
+        if different in pattern.pattern:
+            raise Unsupported(f"{different} has another meaning there")
+    options = re2.Options()
+    options.log_errors = False
+    flags = "".join(letter for flag, letter in _FLAGS.items() if pattern.flags & flag)
+    try:
+        search = re2.compile(f"(?{flags}){pattern.pattern}" if flags else pattern.pattern, options)
+    except re2.error as error:
+        message = error.args[0] if error.args else error
+        raise Unsupported(
+            message.decode() if isinstance(message, bytes) else str(message)
+        ) from None
+    return search.search  # type: ignore[no-any-return]
 
 
 class _Work(NamedTuple):

@@ -1,33 +1,21 @@
 """How a regular expression is written, as the parser of ``re`` has it. *Pure.*
 
-The parser has no public name; it is used here and nowhere else. ``tests/urls/test_linear.py`` fails
-when a version of Python has another one.
+The parser has no public name; it is used here and nowhere else. ``tests/urls/test_patterns.py``
+fails when a version of Python has another one.
 """
 
 from __future__ import annotations
 
 import re
-from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
+from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    Matcher = Callable[[str], object]
-
-ASSERT, AT, BRANCH = _constants.ASSERT, _constants.AT, _constants.BRANCH
-FAILURE, MAXREPEAT, SUBPATTERN = _constants.FAILURE, _constants.MAXREPEAT, _constants.SUBPATTERN
-CHARACTERS = frozenset({_constants.LITERAL, _constants.NOT_LITERAL, _constants.ANY, _constants.IN})
-REPEATS = frozenset({_constants.MAX_REPEAT, _constants.MIN_REPEAT})
-LOOKS = frozenset({_constants.ASSERT, _constants.ASSERT_NOT})
-BEGINS = frozenset({_constants.AT_BEGINNING, _constants.AT_BEGINNING_STRING})
-OTHERS = {
-    _constants.GROUPREF: "a back-reference",
-    _constants.GROUPREF_EXISTS: "a condition on a group",
-    _constants.ATOMIC_GROUP: "an atomic group",
-    _constants.POSSESSIVE_REPEAT: "a possessive repeat",
-}
-BOUNDARIES = {_constants.AT_BOUNDARY: True, _constants.AT_NON_BOUNDARY: False}
+_REPEATS = frozenset({_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT})
+_LOOKS = frozenset({_constants.ASSERT, _constants.ASSERT_NOT})
+_BEGINS = frozenset({_constants.AT_BEGINNING, _constants.AT_BEGINNING_STRING})
 
 
 def parse(pattern: re.Pattern[str]) -> Any:
@@ -38,7 +26,7 @@ def parse(pattern: re.Pattern[str]) -> Any:
 def repeat(item: Any) -> tuple[int, int, Sequence[Any]] | None:
     """How often an item repeats others, at least and at most; None: it does not."""
     operator, value = item
-    return value if operator in REPEATS or operator is _constants.POSSESSIVE_REPEAT else None
+    return value if operator in _REPEATS else None
 
 
 def alternatives(item: Any) -> list[Sequence[Any]]:
@@ -48,7 +36,7 @@ def alternatives(item: Any) -> list[Sequence[Any]]:
         return list(value[1])
     if operator is _constants.GROUPREF_EXISTS:
         return [items for items in value[1:] if items is not None]
-    if operator is _constants.SUBPATTERN or operator in LOOKS:
+    if operator is _constants.SUBPATTERN or operator in _LOOKS:
         return [value[-1]]
     return [value] if operator is _constants.ATOMIC_GROUP else []
 
@@ -57,17 +45,9 @@ def is_left_once(item: Any) -> bool:
     """Whether there is no way back into an item that has matched."""
     operator = item[0]
     is_possessive = operator in (_constants.ATOMIC_GROUP, _constants.POSSESSIVE_REPEAT)
-    return is_possessive or operator in LOOKS
+    return is_possessive or operator in _LOOKS
 
 
 def is_begin(items: Sequence[Any]) -> bool:
     """Whether they match at the beginning of a text only."""
-    return bool(items) and items[0][0] is _constants.AT and items[0][1] in BEGINS
-
-
-def character_matcher(operator: Any, value: Any, flags: int) -> Matcher:
-    """Whether one character matches, as ``re`` compares it."""
-    state = _parser.State()
-    state.flags = flags
-    compiled: re.Pattern[str] = _compiler.compile(_parser.SubPattern(state, [(operator, value)]))
-    return compiled.match
+    return bool(items) and items[0][0] is _constants.AT and items[0][1] in _BEGINS
