@@ -25,7 +25,7 @@ from crawlproject.urls.nesting import FORMATTING, takes_too_long
 if TYPE_CHECKING:
     from crawlproject.urls.markup import Markup
 
-# Below these sizes the worst page costs a fraction of a second.
+# Below these sizes the worst page costs about a second.
 _FEW_TAGS = 1_000
 _LONG = 32_768
 # At least one of these characters comes before each attribute. With fewer of them, a page cannot
@@ -35,7 +35,7 @@ _FEW_ATTRIBUTES = 16_000
 # … or too many different attribute names.
 _FEW_NAMES = 80_000
 # The parser's steps up the tree if all elements were nested …
-_FEW_STEPS = 150_000_000
+_FEW_STEPS = 350_000_000
 # … and as they are nested (``nesting.py``).
 _MAX_STEPS = 50_000_000
 # Elements made by copying open formatting elements into new blocks.
