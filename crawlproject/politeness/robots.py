@@ -10,6 +10,7 @@
 |---|---|
 | a host that answers, or has answered in this crawl | POLITENESS_ROBOTS_UNREACHABLE_SECONDS |
 | one that never has: no such name, connection refused, time-out … | RETRY_TIMES times, as a page |
+| one that leads into a private network, which the seeds don't open | not at all |
 
 What a robots.txt said is kept in the frontier, by origin (scheme, host and port), so that a
 restart asks for nothing that is still valid. That an origin can't be reached is the one thing
@@ -37,6 +38,7 @@ from crawlproject.politeness.asking import Answer, RobotsAsker
 from crawlproject.politeness.patience import Patience
 from crawlproject.politeness.rules import UNREADABLE, RulesBook, RulesReader
 from crawlproject.politeness.waits import Wait, waits_of
+from crawlproject.scope.scope import INTERNAL
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, origin_of
 from crawlproject.urls.directives import product_token
 
@@ -223,7 +225,9 @@ class RobotsGatekeeper:
                 failures += before.failures
         self._book.drop(origin)
         left = since + self._unreachable_seconds - moment
-        if (left <= 0) if has_answered else (failures > self._retries):
+        is_over = left <= 0 if has_answered else failures > self._retries
+        # What the guard refuses, it refuses each time.
+        if is_over or error == INTERNAL:
             self._give_up(origin, host, Robots(None, moment, moment, error, failures))
             return
         asked = self._patience.asked(answer.response, moment)

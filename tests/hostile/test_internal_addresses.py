@@ -75,6 +75,16 @@ async def test_a_public_seed_with_an_internal_address_opens_nothing(
 
 
 @deferred_f_from_coro_f
+async def test_a_name_that_leads_inside_is_not_tried_again(server: Site, names: Names) -> None:
+    names.table |= {"shop.example": [PUBLIC], "inside.example": [INSIDE]}
+    server.set({"pages": {"/": {"links": [server.url(host="inside.example")]}}})
+    crawled = await crawl_site(server.url(host="shop.example"), scope="any")
+    assert addresses(server) == {PUBLIC}
+    assert names.asked.count("inside.example") == 1
+    assert crawled.stats["scope/refused_connections"] == 1
+
+
+@deferred_f_from_coro_f
 async def test_a_name_that_leads_inside_later_is_refused(server: Site, names: Names) -> None:
     """DNS rebinding: public when the crawl starts, internal when the kept answer has expired."""
     seed = server.url(host="shop.example")

@@ -30,10 +30,9 @@ OWN_INPUTS = 50
 
 # Patterns that are compiled inside a function, and why.
 HIDDEN = {
-    # The user's own patterns. Their time is capped.
-    "crawlproject.scope.scope.__init__": "pattern",
-    "crawlproject.spiders.values.patterns": "expression",
-    "crawlproject.urls.links._compiled": "pattern",
+    # The user's own patterns, which are bounded or matched by RE2 (``urls/patterns.py``).
+    "crawlproject.urls.patterns.search_of": "pattern",
+    "crawlproject.urls.patterns.linear": "pattern",
     # The user's own secrets, as alternatives of literals.
     "crawlproject.redaction.learn": "_tolerant",
     # One class, and a look ahead that it can't match: for each delimiter of a file.

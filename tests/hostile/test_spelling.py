@@ -22,10 +22,16 @@ from crawlproject.politeness.client import Client
 from crawlproject.scope.scope import Scope
 from crawlproject.spiders.redirects import Redirects
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of, wire_url
+from tests.crawling import crawl_site
+from tests.dns_server import Name, NameServer
 from tests.politeness.test_client import SSL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
 
 # Characters that IDNA 2003, IDNA 2008 and UTS 46 map, drop or refuse in different ways.
 ODD = "ßẞςΣıİſ\u200c\u200d\u00ad\u2060。．｡①ﬁ℡Ⅷ½＠／：％ａＺ０\u0301\u0930\u06f0🦄ⓐ´·\u30fb"
@@ -65,6 +71,49 @@ def test_a_redirect_to_another_spelling_stays_on_the_host(name: str) -> None:
     lease = Lease(url, url, host_of(url), 0, None)
     outcome = redirects.judge(Response(url, 302, {"Location": location.encode()}), lease)
     assert outcome.again == f"{url}?utm_source=x"
+
+
+# Names, and what IDNA 2003 makes of them.
+TWO_READINGS = {
+    "straße.test": "strasse.test",
+    "βόλος.test": "xn--nxasmq6b.test",
+    "نامه\u200cای.test": "xn--mgba3gch.test",
+}
+
+
+@deferred_f_from_coro_f
+async def test_what_a_redirect_respells_is_asked_and_recorded_at_one_host(
+    site: SiteFactory,
+) -> None:
+    hosts = {name: host_of(canonicalize(f"http://{name}/")) for name in TWO_READINGS}
+    every = [*hosts.values(), *TWO_READINGS.values()]
+    assert len(set(every)) == 2 * len(hosts)
+
+    def redirecting(name: str, port: int) -> dict[str, Any]:
+        # The header has the letters themselves.
+        location = f"http://{name}:{port}/?utm_source=x".encode().decode("latin-1")
+        raw = f"HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n"
+        return {"pages": {"/": {"raw": raw}, "/?utm_source=x": {"title": name}}}
+
+    with NameServer(dict.fromkeys(every, Name("127.0.0.1"))) as names:
+        server = site({"pages": {}})
+        links = [server.url(host=host) for host in hosts.values()]
+        server.set(
+            {
+                "pages": {"/": {"links": links}, "/?utm_source=x": {"title": "another host"}},
+                "hosts": {host: redirecting(name, server.port) for name, host in hosts.items()},
+            }
+        )
+        settings = {"POLITENESS_NAME_SERVERS": [names.address]}
+        crawled = await crawl_site(server.url(), settings, scope="any", depth="1")
+    titles = {host_of(page.url): page.title for page in crawled.pages.values() if page.depth}
+    assert titles == {host: name for name, host in hosts.items()}
+    asked = {entry["host"].partition(":")[0] for entry in server.log()}
+    assert asked == {"127.0.0.1", *hosts.values()}
+    assert names.counts().keys() == set(hosts.values())
+    for host in hosts.values():
+        paths = [entry["path"] for entry in server.log() if entry["host"].startswith(f"{host}:")]
+        assert paths == ["/robots.txt", "/", "/?utm_source=x"]
 
 
 class Recording(aiohttp.abc.AbstractResolver):

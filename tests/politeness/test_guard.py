@@ -132,5 +132,5 @@ async def test_nothing_is_kept_of_a_crawl_that_is_over(server: Site, names: Name
     crawled = await crawl(server.url(host="shop.example"))
     assert len(crawled.pages) == 3
     guard = guard_of(crawled.crawler)
-    assert guard is None or "names" not in vars(guard)
+    assert guard is None or "_seeds" not in vars(guard)
     assert names.closed
