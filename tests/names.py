@@ -66,7 +66,7 @@ class Names(AbstractResolver):
 
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> Names:
-    """The resolver of all crawls of a test. It keeps no answer: each connection looks its name up."""
+    """The resolver of all crawls of a test. It keeps no answer: each connection asks again."""
     table = Names({})
     monkeypatch.setattr("crawlproject.politeness.handler.resolver_of", lambda crawler: table)
     return table

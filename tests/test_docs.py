@@ -214,3 +214,16 @@ def test_the_recipes_for_broken_links_find_what_the_summary_calls_broken(
     assert ended.returncode == is_broken
     ended = subprocess.run(["jq", "-c", shown, path], capture_output=True, check=True)
     assert bool(ended.stdout) is is_broken
+
+
+def test_every_test_that_the_docs_name_is_there() -> None:
+    text = (DOCS / "hostile.md").read_text()
+    named = re.findall(r"`(tests/[\w/]+\.py)?(?:::(\w+))?`", text)
+    path, found = "", 0
+    for new_path, test in named:
+        # `::name` stands for a further test of the file before it.
+        path = new_path or path
+        if path and (new_path or test):
+            found += 1
+            assert not test or f"def {test}(" in (PROJECT / path).read_text(), (path, test)
+    assert found > 80

@@ -46,7 +46,9 @@ class InternalSeeds:
         self._crawler = crawler
         self._scope = scope
         self._names = names
-        self._seconds = crawler.settings.getfloat("DOWNLOAD_TIMEOUT") or None
+        settings = crawler.settings
+        limits = map(settings.getfloat, ("DNS_TIMEOUT", "DOWNLOAD_TIMEOUT"))
+        self._seconds = min(filter(None, limits), default=None)
         self._start: asyncio.Future[None] | None = None
         self._lookups: dict[str, asyncio.Future[bool]] = {}
         self._public: set[str] = set()

@@ -66,6 +66,12 @@ def scope_text(settings: BaseSettings, seeds: list[str]) -> str:
     return json.dumps({**values, "SEEDS": sorted(seeds)}, default=str, sort_keys=True)
 
 
+def has_begun(frontier: Frontier) -> bool:
+    """Whether it is in the middle of a crawl."""
+    with frontier.at_once():
+        return frontier.recall(_SCOPE) is not None
+
+
 def begin(
     frontier: Frontier,
     scope: Scope,

@@ -203,8 +203,13 @@ class SiteSpider(CrawlSpider):
 
     async def start(self) -> AsyncIterator[Any]:
         settings, stats = self.crawler.settings, self.crawler.stats
-        await self._decide_inside()
-        resume.begin(self.frontier, self.scope, self.seeds, settings, stats)
+        if resume.has_begun(self.frontier):
+            # What is queued is judged again, by a scope that has to be known.
+            await self._decide_inside()
+            resume.begin(self.frontier, self.scope, self.seeds, settings, stats)
+        else:
+            resume.begin(self.frontier, self.scope, self.seeds, settings, stats)
+            await self._decide_inside()
         if not settings.getbool("ROBOTSTXT_OBEY"):
             # Nobody asks for it, but there may be sitemaps.
             for seed in self.seeds:
@@ -217,7 +222,7 @@ class SiteSpider(CrawlSpider):
         guard, engine = guard_of(self.crawler), self.crawler.engine
         if guard is None or self.scope.is_decided:
             return
-        # What an earlier run has queued waits: it may be out of scope now.
+        # Nothing is fetched meanwhile.
         engine.pause()
         try:
             await guard.decide()
