@@ -18,7 +18,8 @@ def outcome(exit_status: int, *, was_asked: bool, reason: str | None) -> Status:
     """``exit_status`` is negative for a signal; ``reason``: why the crawl ended, in its words, or
     None if it said nothing.
     """
-    if was_asked and exit_status in _BEFORE_THE_BEGINNING:
+    # An interpreter that is interrupted while it starts ends with 1.
+    if was_asked and (exit_status in _BEFORE_THE_BEGINNING or (exit_status == 1 and not reason)):
         return Status.STOPPED
     if exit_status < 0 or exit_status == _CUT_SHORT:
         return Status.KILLED

@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 
 from scrapyd.config import Config
 
-from crawlproject.frontier.engine import is_asked_to_stop
 from crawlproject.redaction import protect
 from crawlproject.service import OPTIONS_ON_STDIN, SERVICE_PID
 
@@ -74,6 +73,9 @@ def end_with(parent: int) -> None:
     """Stop this process when its parent is gone."""
     while os.getppid() == parent:
         time.sleep(_BREAK)
+    # Not before: what is imported here delays the moment from which a signal is handled.
+    from crawlproject.frontier.engine import is_asked_to_stop
+
     if not is_asked_to_stop():
         # Asked once more, Scrapy would stop at once, and write no output.
         os.kill(os.getpid(), signal.SIGTERM)

@@ -202,8 +202,8 @@ def test_a_pattern_of_the_user_hangs_no_shared_crawl(
     [
         (
             ("-a", r"exclude=((a+)+)\1$"),
-            r"exclude: '((a+)+)\\1$' may take exponential time: it repeats what repeats, and has a "
-            "back-reference",
+            r"exclude: '((a+)+)\\1$' may take exponential time: it repeats what repeats, and "
+            "can't be matched by RE2",
         ),
         (("-s", "PAGES_MAX_SECONDS=-1"), "PAGES_MAX_SECONDS: '-1' is not a number of seconds"),
         (("-s", "PAGES_MAX_SECONDS=nan"), "PAGES_MAX_SECONDS: 'nan' is not a number of seconds"),

@@ -29,6 +29,8 @@ from crawlproject.service.outcome import outcome
         # Asked to end while it was starting.
         (-2, True, None, "stopped"),
         (130, True, None, "stopped"),
+        # The interpreter had just begun.
+        (1, True, None, "stopped"),
     ],
 )
 def test_outcome(exit_status: int, was_asked: bool, reason: str | None, expected: str) -> None:
