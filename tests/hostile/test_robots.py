@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import sys
 import tracemalloc
 from contextlib import suppress
 from functools import partial
@@ -18,6 +17,7 @@ from scrapy.utils.test import get_crawler
 from crawlproject import settings as project
 from crawlproject.frontier.base import Robots
 from crawlproject.politeness.rules import RulesReader
+from tests.counting import counted
 from tests.crawling import crawl_site, scrapy
 from tests.fleet import Fleet
 from tests.killing import CrawlProcess, kill, start_crawl
@@ -26,7 +26,6 @@ from tests.waiting import PATIENCE, wait_for
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-    from types import FrameType
 
     from crawlproject.politeness.rules import Rules
     from tests.site.fixture import Site
@@ -46,25 +45,6 @@ def rules_of(lines: list[str]) -> Rules:
     rules = RulesReader(crawler, TOKEN).read("http://a.com", Robots(body, 0, 9), 9)
     assert rules.error is None
     return rules
-
-
-def work_of(call: Callable[[], object]) -> int:
-    """How many instructions Python executes for it."""
-    count = 0
-
-    def trace(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal count
-        frame.f_trace_opcodes = True
-        count += event == "opcode"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        call()
-    finally:
-        sys.settrace(before)
-    return count
 
 
 # A number of rules -> rules.
@@ -95,7 +75,7 @@ MOST_WORK = 20_000 * 20
 def test_more_rules_cost_a_url_no_more_work(attack: str) -> None:
     few, more, most = (rules_of(ATTACKS[attack](number)) for number in (4_000, 8_000, 16_000))
     for url in URLS:
-        work = [work_of(partial(rules.allow, url)) for rules in (few, more, most)]
+        work = [counted(partial(rules.allow, url)) for rules in (few, more, most)]
         # No more than for few rules, or what one URL may cost at most.
         assert work[2] < max(1.5 * work[0], MOST_WORK), (url, work)
 
@@ -105,7 +85,7 @@ def test_sixty_thousand_wildcard_rules_cost_as_much_as_the_url_is_long() -> None
     assert not rules.allow(f"http://a.com/x/{59_999:05x}/y")
     assert rules.allow(f"http://a.com/x/{60_000:05x}/y")
     for url in URLS:
-        assert work_of(partial(rules.allow, url)) < 100 * len(url)
+        assert counted(partial(rules.allow, url)) < 100 * len(url)
 
 
 def test_what_can_not_be_decided_in_time_is_denied(caplog: pytest.LogCaptureFixture) -> None:
@@ -121,7 +101,7 @@ def test_what_can_not_be_decided_in_time_is_denied(caplog: pytest.LogCaptureFixt
 
 def test_a_verdict_is_not_worked_out_twice() -> None:
     rules = rules_of([f"Disallow: /*a{number}" for number in range(1000)])
-    first, again = (work_of(partial(rules.allow, URLS[1])) for _ in range(2))
+    first, again = (counted(partial(rules.allow, URLS[1])) for _ in range(2))
     assert again < first / 20
 
 
