@@ -217,7 +217,7 @@ def test_the_recipes_for_broken_links_find_what_the_summary_calls_broken(
 
 
 def test_every_test_that_the_docs_name_is_there() -> None:
-    text = (DOCS / "hostile.md").read_text()
+    text = (DOCS / "hostile.md").read_text().replace("`…::", "`tests/hostile/test_robots.py::")
     named = re.findall(r"`(tests/[\w/]+\.py)?(?:::(\w+))?`", text)
     path, found = "", 0
     for new_path, test in named:
