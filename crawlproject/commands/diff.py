@@ -13,7 +13,6 @@ Each is a crawl directory, the address of a shared crawl, or a file that was wri
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -23,11 +22,13 @@ from scrapy.commands import ScrapyCommand
 
 from crawlproject.commands.crawl import complain, less_garbage_collection
 from crawlproject.commands.differences import draw
+from crawlproject.commands.environment import use_environment
 from crawlproject.commands.inquiry import INTERRUPTED, check_known
 from crawlproject.errors import BadArgument, BadInput, BadOutput
 from crawlproject.exports.storage import replaced
 from crawlproject.frontier.redis.address import is_address
-from crawlproject.monitoring.streams import standard_output, tell
+from crawlproject.monitoring.streams import abandon_standard_output, standard_output, tell
+from crawlproject.redaction import protect
 from crawlproject.report.diff.as_csv import write_csv
 from crawlproject.report.diff.as_html import write_html
 from crawlproject.report.diff.as_json import write_json
@@ -87,6 +88,16 @@ class Command(ScrapyCommand):
             )
         parser.error = self._refuse  # type: ignore[method-assign]
 
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        try:
+            use_environment(self.settings)
+        except BadInput as error:
+            complain(str(error), self.name)
+            sys.exit(_TROUBLE)
+        super().process_options(args, opts)
+        protect(self.settings)
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         try:
             with less_garbage_collection():
@@ -96,8 +107,8 @@ class Command(ScrapyCommand):
             complain(str(error), self.name)
             self.exitcode = _TROUBLE
         except BrokenPipeError:
-            # Whoever read it has seen enough. What is still buffered has nowhere to go.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # Whoever read it has seen enough.
+            abandon_standard_output()
         except OSError as error:
             complain(f"can't write the answer: {error.strerror}", self.name)
             self.exitcode = _TROUBLE

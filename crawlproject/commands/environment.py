@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PREFIX = "CRAWLPROJECT_"
+# What a cluster sets for a service that has our name.
+_OF_KUBERNETES = re.compile(r"(?:SERVICE_(?:HOST|PORT)|PORT)(?:_\w+)?")
 
 
 def use_environment(settings: BaseSettings) -> None:
@@ -32,6 +35,8 @@ def use_environment(settings: BaseSettings) -> None:
         if not variable.startswith(PREFIX):
             continue
         name = variable.removeprefix(PREFIX)
+        if name not in settings and _OF_KUBERNETES.fullmatch(name):
+            continue
         if name not in settings:
             raise BadInput(
                 f"the environment has {variable}, and there is no setting {name}: unset it"

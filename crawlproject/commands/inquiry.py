@@ -15,19 +15,20 @@ A crawl is in a crawl directory, or in Redis: what is said here of CRAWLDIR is t
 
 from __future__ import annotations
 
-import os
 import sys
 from abc import ABC, abstractmethod
 from difflib import get_close_matches
 from typing import IO, TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from crawlproject.commands.crawl import complain
+from crawlproject.commands.environment import use_environment
 from crawlproject.errors import BadArgument, BadInput, BadOutput
 from crawlproject.exports.storage import replaced
 from crawlproject.frontier.redis.address import check_address, is_address
 from crawlproject.frontier.source import source_of
-from crawlproject.monitoring.streams import standard_output
+from crawlproject.monitoring.streams import abandon_standard_output, standard_output
 from crawlproject.records import json_encoder
+from crawlproject.redaction import protect
 
 if TYPE_CHECKING:
     import argparse
@@ -70,6 +71,16 @@ class Inquiry(ABC):
             parser.add_argument("--json", action="store_true", help="answer in JSON, for programs")
         parser.error = self._refuse  # type: ignore[method-assign]
 
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        try:
+            use_environment(self.settings)
+        except BadInput as error:
+            self._complain(str(error))
+            sys.exit(2)
+        super().process_options(args, opts)  # type: ignore[misc]
+        protect(self.settings)
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
         try:
@@ -81,8 +92,8 @@ class Inquiry(ABC):
             self._complain(str(error))
             self.exitcode = 2
         except BrokenPipeError:
-            # Whoever read it has seen enough. What is still buffered has nowhere to go.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # Whoever read it has seen enough.
+            abandon_standard_output()
         except OSError as error:
             self._complain(f"can't write the answer: {error.strerror}")
             self.exitcode = 1

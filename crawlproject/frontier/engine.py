@@ -54,8 +54,10 @@ def is_asked_to_stop() -> bool:
 
     It only notes so, for a later turn of the event loop. What the next signal would do tells.
     """
-    handler = signal.getsignal(signal.SIGTERM)
-    return handler is signal.SIG_IGN or getattr(handler, "__name__", "") == "_signal_kill"
+    handlers = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
+    # After the second signal it ignores both; a program of somebody else's may ignore one.
+    is_ignored = all(handler is signal.SIG_IGN for handler in handlers)
+    return is_ignored or getattr(handlers[0], "__name__", "") == "_signal_kill"
 
 
 def wake(crawler: Crawler) -> None:

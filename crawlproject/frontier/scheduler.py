@@ -198,7 +198,7 @@ class FrontierScheduler(BaseScheduler):
             if lease.verdict is None and (lookup := look_ahead(self._crawler, lease.fetch_url)):
                 self._hold_back(lease, lookup)
                 continue
-            verdict = lease.verdict or self._gatekeeper.verdict(lease)
+            verdict = lease.verdict or self._verdict(lease)
             if verdict is None or isinstance(verdict, str):
                 lease.verdict = verdict
                 if (request := self._made(lease)) is not None:
@@ -206,6 +206,14 @@ class FrontierScheduler(BaseScheduler):
             else:
                 self._ask(lease, verdict)
         return None
+
+    def _verdict(self, lease: Lease) -> str | Awaitable[float | None] | None:
+        try:
+            return self._gatekeeper.verdict(lease)
+        except Exception as error:
+            # The lease must not be lost, and who can't decide lets nobody in.
+            logger.warning("No verdict on %s: %s", lease.url, error, exc_info=True)
+            return f"failed: the gatekeeper raised {type(error).__name__}"
 
     def has_more(self, pages: int = 1) -> bool:
         """Whether there are leases to be given out now, or before so many pages would be read."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 import sys
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
@@ -41,6 +42,13 @@ def tell(line: str, stream: TextIO | None = None) -> None:
     print(visible(line, keep="\n"), file=stream or sys.stderr, flush=True)
 
 
+def abandon_standard_output() -> None:
+    """For when nobody reads it any more: what is still buffered has nowhere to go, and would fail
+    again at the end of the process.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def standard_output(*, is_json: bool = False) -> IO[bytes]:
     """Standard output, for data in UTF-8: on a terminal ``escaped``, else byte by byte. JSON is
     escaped everywhere, since it stays the same.
@@ -71,6 +79,13 @@ class _Escaped(io.RawIOBase):
 
     def flush(self) -> None:
         self._terminal.flush()
+
+    def close(self) -> None:
+        try:
+            super().close()
+        except BrokenPipeError:
+            abandon_standard_output()
+            raise
 
 
 def _escape_unknown(error: UnicodeError) -> tuple[str, int]:

@@ -65,9 +65,10 @@ class GatedDownloader(Downloader):
         self.aside = 0
         # Requests that wait for a lookup.
         self._looking_up = 0
+        self._max_lookups = crawler.settings.getint("POLITENESS_MAX_LOOKUPS")
         # Behind a proxy names are the proxy's to look up. A middleware may set one, too.
         self._has_proxy = any(
-            isinstance(one, HttpProxyMiddleware) and one.proxies
+            isinstance(one, HttpProxyMiddleware) and one.proxies.keys() - {"no"}
             for one in self.middleware.middlewares
         )
 
@@ -79,6 +80,8 @@ class GatedDownloader(Downloader):
     def needs_backout(self) -> bool:
         most = self.total_concurrency
         in_line = len(self._answered) + self.aside
+        if 0 < self._max_lookups <= self._looking_up:
+            return True
         return most > 0 and (self.under_way >= most or in_line >= _LINE * most)
 
     def fetch_async(self, request: Request) -> Coroutine[Any, Any, Response | Request]:

@@ -19,6 +19,7 @@ import logging
 import socket
 from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from crawlproject.frontier import frontier_of
@@ -75,10 +76,14 @@ class InternalSeeds:
 
     async def can_look_up(self) -> bool:
         """Whether names can be looked up here: not everybody behind a proxy can."""
-        hosts = sorted(self._scope.seed_hosts)
-        names = [host for host in hosts if not is_internal(host) and not is_address(host)]
-        lookups = [asyncio.shield(self._look_up(name)) for name in names[:_AT_ONCE]]
+        lookups = [asyncio.shield(self._look_up(name)) for name in self._first_names]
         return any(await asyncio.gather(*lookups))
+
+    @cached_property
+    def _first_names(self) -> list[str]:
+        hosts = sorted(self._scope.seed_hosts)
+        names = (host for host in hosts if not is_internal(host) and not is_address(host))
+        return list(islice(names, _AT_ONCE))
 
     async def _decide(self) -> None:
         self._recall()

@@ -201,6 +201,10 @@ class NameResolver(AbstractResolver):
             why = error.reason.replace(" ", "_")
             self._stats.inc_value(f"dns/failed/{why}")
             known = self._failed(name, error.reason)
+        except Exception as error:
+            # The name must be known after it, or it would be looked up for ever.
+            logger.warning("The lookup of %s failed: %r", name, error)
+            known = self._failed(name, Unresolved.SERVER_FAILURE)
         else:
             moment = self._clock()
             ttl = min(max(found.ttl, self._min_ttl), self._max_ttl) if self._is_caching else 0.0

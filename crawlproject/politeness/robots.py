@@ -267,12 +267,15 @@ class RobotsGatekeeper:
         rules = self._reader.read(origin, robots, self._expiry(robots))
         self._book.put(origin, rules)
         self._waits.drop(host)
+        if delay := rules.crawl_delay:
+            frontier_of(self._crawler).insist(host, min(delay, self._max_crawl_delay))
         # It may say more than what concerns the gate.
         listen = getattr(self._crawler.spider, "robots_known", None)
         if listen is not None and robots.error is None:
-            listen(origin, robots.body)
-        if delay := rules.crawl_delay:
-            frontier_of(self._crawler).insist(host, min(delay, self._max_crawl_delay))
+            try:
+                listen(origin, robots.body)
+            except Exception as exception:
+                logger.warning("What else robots.txt of %s says is lost: %s", origin, exception)
         return rules
 
 

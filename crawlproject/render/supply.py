@@ -130,12 +130,15 @@ class Supply:
     async def fetch(self, wish: Wish, seconds: float) -> Response:
         """The answer, after redirects. Raises Verdict for what may not be asked for."""
         answer = await self._ask(wish, wish.url, seconds)
+        asked = wish
         for _ in range(MAX_REDIRECTS):
             location = location_of(answer)
             if location is None or wish.method != "GET":
                 break
             target = _spelled(location, answer.url)
-            answer = await self._ask(redirected(wish, answer.url, target), target, seconds)
+            # What was left out at one origin is not sent to the next.
+            asked = redirected(asked, answer.url, target)
+            answer = await self._ask(asked, target, seconds)
         if wish.is_shared:
             self._shelf.put(_place(wish), answer)
         return answer

@@ -17,8 +17,8 @@ from crawlproject.errors import BadInput
 from crawlproject.service.book import book_of
 from crawlproject.service.bounds import BoundedRequest, bound_by
 from crawlproject.service.connections import bound_connections
-from crawlproject.service.launcher import SECRETS
 from crawlproject.service.options import credentials_from, listening_from, options_from
+from crawlproject.service.process import SECRETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -38,7 +38,7 @@ from crawlproject.service.job_settings import settings_of
 from crawlproject.service.layout import SNAPSHOT, crawl_directory, log_file, removed_folder
 from crawlproject.service.options import options_from
 from crawlproject.service.outcome import outcome
-from crawlproject.service.process import Process
+from crawlproject.service.process import Process, without_secrets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,11 +52,6 @@ log = Logger()
 # To the type checker it is a module.
 reactor: Any = twisted_reactor
 
-# What a job is not to know.
-SECRETS = ("SCRAPYD_USERNAME", "SCRAPYD_PASSWORD")
-# Settings of whoever started the service (``commands/environment.py``): a password among them is
-# for that user's crawls, not for whatever site a job names.
-_SETTINGS = "CRAWLPROJECT_"
 # Seconds in which jobs may end before the service does: Docker gives ten.
 _GRACE = 8.0
 # Seconds between two looks whether a crawl directory is free, and until a process that a service
@@ -235,12 +230,7 @@ class GoingOnLauncher(Launcher):
         ordered = message.get("settings", {})
         settings = settings_of(ordered, self._folder(job), log_of_it, self._options)
         env = self.app.getComponent(IEnvironment).get_environment(message, slot)
-        env = {
-            name: value
-            for name, value in env.items()
-            if name not in SECRETS and not name.startswith(_SETTINGS)
-        }
-        env |= {SERVICE_PID: str(os.getpid()), OPTIONS_ON_STDIN: "1"}
+        env = without_secrets(env) | {SERVICE_PID: str(os.getpid()), OPTIONS_ON_STDIN: "1"}
         spider, *options = get_crawl_args({**message, "settings": settings})
         # Everybody can read a command line: it has nothing but names.
         command = [sys.executable, "-m", self.runner, "crawl", spider, "-a", f"_job={job.id}"]

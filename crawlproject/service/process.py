@@ -13,12 +13,32 @@ from crawlproject.printable import visible
 from crawlproject.redaction import Redactor
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from twisted.python.failure import Failure
 
 log = Logger()
 
 # Characters of a line that a job has written.
 _LONGEST = 2000
+# Bytes of a line that is waited for.
+_MOST_BEGUN = 64 * 1024
+
+
+# What a job is not to know.
+SECRETS = ("SCRAPYD_USERNAME", "SCRAPYD_PASSWORD")
+# Settings of whoever started the service (``commands/environment.py``): a password among them is
+# for that user's crawls, not for whatever site a job names.
+_SETTINGS = "CRAWLPROJECT_"
+
+
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of the service, for a process that it starts."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in SECRETS and not name.startswith(_SETTINGS)
+    }
 
 
 class Process(ScrapyProcessProtocol):
@@ -37,6 +57,8 @@ class Process(ScrapyProcessProtocol):
         self._said: deque[str] = deque(maxlen=5)
         self._options = ""
         self._secrets = Redactor()
+        # Of lines that have not ended, by stream.
+        self._begun: dict[str, bytes] = {}
 
     def tell(self, options: str, secrets: Redactor) -> None:
         """What the process is told when it has started. What it says is shown without secrets."""
@@ -69,6 +91,8 @@ class Process(ScrapyProcessProtocol):
         self._said += self._note(data, "stderr")
 
     def processEnded(self, status: Failure) -> None:
+        self._note(b"\n", "stdout")
+        self._said += self._note(b"\n", "stderr")
         number = getattr(status.value, "signal", None)
         self.exit_status = -number if number else getattr(status.value, "exitCode", 0)
         super().processEnded(status)
@@ -84,7 +108,13 @@ class Process(ScrapyProcessProtocol):
         )
 
     def _note(self, data: bytes, stream: str) -> list[str]:
-        text = self._secrets.clean(data.decode("utf-8", "replace"))
+        """Whole lines: a secret may come in two pieces."""
+        data = self._begun.pop(stream, b"") + data
+        whole, end, begun = data.rpartition(b"\n")
+        if len(begun) > _MOST_BEGUN:
+            whole, begun = data, b""
+        self._begun[stream] = begun
+        text = self._secrets.clean((whole + end).decode("utf-8", "replace"))
         lines = [visible(line.strip()[:_LONGEST]) for line in text.splitlines() if line.strip()]
         for line in lines:
             log.info("{line}", line=line, log_system=f"Launcher,{self.pid}/{stream}")

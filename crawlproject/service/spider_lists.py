@@ -8,14 +8,19 @@ than ``_MOST_SECONDS``.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections import defaultdict
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from scrapyd.exceptions import RunnerError
 from twisted.internet import error, protocol
 from twisted.internet import reactor as twisted_reactor
 from twisted.internet.defer import Deferred, DeferredLock
+
+from crawlproject.service import SERVICE_PID
+from crawlproject.service.process import without_secrets
 
 if TYPE_CHECKING:
     from twisted.python.failure import Failure
@@ -50,11 +55,11 @@ class SpiderLists:
     async def make(self, project: str, version: str | None) -> list[str]:
         """The same, whatever is known; for who holds the lock."""
         environment = {
-            **os.environ,
+            **without_secrets(os.environ),
             "PYTHONIOENCODING": "UTF-8",
             "SCRAPY_PROJECT": project,
             # The process ends with the service.
-            "CRAWLPROJECT_SERVICE_PID": str(os.getpid()),
+            SERVICE_PID: str(os.getpid()),
         }
         if version:
             environment["SCRAPYD_EGG_VERSION"] = version
@@ -101,13 +106,22 @@ class _Listing(protocol.ProcessProtocol):
     def processEnded(self, reason: Failure) -> None:
         if self._deadline.active():
             self._deadline.cancel()
-        if self._problem is None and reason.check(error.ProcessDone):
+        if self._problem is not None:
+            return
+        if reason.check(error.ProcessDone):
             self.output.callback(self._output)
             return
         said = (self._errors or self._output).decode("utf-8", "replace")
-        self.output.errback(RunnerError(self._problem or said or reason.getErrorMessage()))
+        self.output.errback(RunnerError(said or reason.getErrorMessage()))
 
     def _end(self, problem: str) -> None:
+        """Without waiting for it: what it has started may keep its streams open for ever."""
         self._problem = problem
         transport: Any = self.transport
-        transport.signalProcess("KILL")
+        with suppress(ProcessLookupError, PermissionError):
+            # The runner is the leader of its group.
+            os.killpg(transport.pid, signal.SIGKILL)
+        with suppress(error.ProcessExitedAlready):
+            transport.signalProcess("KILL")
+        transport.loseConnection()
+        self.output.errback(RunnerError(problem))

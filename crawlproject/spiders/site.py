@@ -402,7 +402,14 @@ class SiteSpider(CrawlSpider):
         return reasons
 
     def _parse_redirect(self, response: Response, lease: Lease) -> Iterator[Page]:
-        outcome = self._redirects.judge(response, lease)
+        try:
+            # The target is judged by patterns and rules of the user's own.
+            outcome = self._time_cap.run(response.meta, self._redirects.judge, response, lease)
+        except NotNow:
+            return
+        except Verdict as error:
+            yield self._failed(lease, error)
+            return
         if outcome.widened:
             assert outcome.target is not None
             resume.keep_widened(self.frontier, host_of(outcome.target))

@@ -128,7 +128,8 @@ class Sitemaps:
         # Other hosts have sitemaps too, and none of the crawl's pages.
         if not self._scope.has_host(host_of(f"{origin}/")):
             return
-        lines = islice(sitemap_urls_from_robots(robots or b"", f"{origin}/"), _MOST_LINES)
+        # Not resolved there: urljoin fails on some of what may stand in such a line.
+        lines = islice(sitemap_urls_from_robots(robots or b""), _MOST_LINES)
         named = self._addresses(lines, f"{origin}/")
         guessed = [url for url in self._addresses([_USUAL], f"{origin}/") if url not in named]
         self._guesses.update(guessed)

@@ -50,6 +50,8 @@ def search_of(pattern: str | re.Pattern[str], longest: int = 0) -> Callable[[str
                 f"{compiled.pattern[:200]!r} may take exponential time: it repeats what repeats, "
                 f"and can't be matched by RE2 ({error})"
             ) from None
+        # Of polynomial time, such as Nutch's rule against repeated segments. It is capped with the
+        # page that has the URL.
         return search
     short = next(
         length for length in range(_MOST_STEPS + 1) if _steps(items, length + 1) > _MOST_STEPS

@@ -8,6 +8,7 @@ import signal
 import tracemalloc
 from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -307,3 +308,20 @@ def test_two_workers_wait_for_one_host_together(
     # The back-off of one is the back-off of both.
     for number, gap in enumerate(server.gaps()[:5]):
         assert gap >= 0.01 * 2**number
+
+
+@deferred_f_from_coro_f
+async def test_a_sitemap_line_that_is_no_url_costs_nothing_else(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    """At the first run, and at the next one, which has the robots.txt from the crawl directory."""
+    robots = "User-agent: *\nCrawl-delay: 0.3\nSitemap: http://[x\nSitemap: http://\u2100/\n"
+    server = site({"robots": robots, "pages": {"/": {"links": ["/a", "/b"]}, "/a": {}, "/b": {}}})
+    settings = {"JOBDIR": str(tmp_path / "job"), "SITEMAPS_MODE": "always"}
+    await crawl_site(server.url(), settings, max_pages="1")
+    crawled = await crawl_site(server.url(), settings)
+    assert {page.error for page in crawled.pages.values()} == {None}
+    assert set(server.paths()) == {"/robots.txt", "/sitemap.xml", "/", "/a", "/b"}
+    log = server.log()
+    gaps = [later["start"] - before["end"] for before, later in pairwise(log)]
+    assert min(gaps) >= 0.3

@@ -20,6 +20,7 @@ from scrapy.utils.test import get_crawler
 from crawlproject.errors import BadArgument
 from crawlproject.frontier.redis.binary import Server
 from crawlproject.politeness.origin_auth import OriginAuth
+from crawlproject.redaction import Redactor
 from crawlproject.spiders import arguments
 from tests.browser import needs_browser
 from tests.crawling import command_environment, crawl_site, fresh_scrapy, project_settings, scrapy
@@ -187,6 +188,38 @@ def test_a_secret_may_come_from_the_environment(site: SiteFactory, tmp_path: Pat
     done = scrapy(*options, cwd=tmp_path, CRAWLPROJECT_HTTPAUTH_PAS="x")
     assert done.returncode == 2
     assert "the environment has CRAWLPROJECT_HTTPAUTH_PAS, and there is no setting" in done.stderr
+
+
+def test_variables_of_a_cluster_are_no_settings(site: SiteFactory, tmp_path: Path) -> None:
+    """Kubernetes sets them for a service that is called as we are."""
+    server = site(SITE)
+    variables = {"CRAWLPROJECT_SERVICE_HOST": "10.0.0.1", "CRAWLPROJECT_PORT_80_TCP": "tcp://x"}
+    done = scrapy("crawl", "site", "-a", f"seed={server.url()}", cwd=tmp_path, **variables)
+    assert done.returncode == 0, done.stderr
+
+
+def test_commands_that_read_take_variables_too(tmp_path: Path) -> None:
+    done = scrapy("page", "job", "/", cwd=tmp_path, CRAWLPROJECT_STORE_UR="x")
+    assert done.returncode == 2
+    assert "the environment has CRAWLPROJECT_STORE_UR, and there is no setting" in done.stderr
+    done = scrapy("diff", "a", "b", cwd=tmp_path, CRAWLPROJECT_STORE_UR="x")
+    assert done.returncode == 2
+
+
+def test_a_secret_that_a_job_writes_in_two_pieces_is_hidden() -> None:
+    # It imports the reactor.
+    from crawlproject.service.process import Process
+
+    secrets = Redactor()
+    secrets.learn({"HTTPAUTH_PASS": "two-piece-canary"})
+    process = Process("project", "site", "job", {}, [])
+    process.tell("", secrets)
+    process.pid = 1
+    process.errReceived(b"the password is two-pie")
+    process.errReceived(b"ce-canary\nand m")
+    assert process.last_words == "the password is ***"
+    process.errReceived(b"ore\n")
+    assert process.last_words == "and more"
 
 
 def test_the_service_tells_nobody(site: SiteFactory, tmp_path: Path) -> None:

@@ -97,6 +97,22 @@ async def test_a_new_address_is_found_when_the_old_one_has_expired() -> None:
 
 
 @deferred_f_from_coro_f
+async def test_what_nobody_expects_is_a_failure_of_the_name() -> None:
+    """Or it would be looked up again and again, and no page would say why."""
+    async with names({}) as known:
+
+        async def fail(name: str) -> Any:
+            raise RuntimeError("can't start new thread")
+
+        known.resolver._lookup.find = fail  # type: ignore[method-assign]
+        await known.resolver.look_up("a.test")
+        assert known.resolver.is_known("a.test")
+        failure = known.resolver.failure("a.test")
+        assert failure is not None
+        assert failure.reason == "server failure"
+
+
+@deferred_f_from_coro_f
 async def test_families_are_told_apart() -> None:
     zone = {"a.test": Name(("::1", "127.0.0.2")), "four.test": Name("127.0.0.2")}
     async with names(zone) as known:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from scrapy.http import Response
+from scrapy.utils.defer import deferred_f_from_coro_f
 
-from crawlproject.render.supply import Shelf, Wish, redirected
+from crawlproject.render.supply import Shelf, Supply, Wish, redirected
 
 
 def answer(size: int, status: int = 200, **headers: str) -> Response:
@@ -17,6 +18,23 @@ def test_a_redirect_to_another_origin_takes_no_credentials_along() -> None:
     assert redirected(wish, wish.url, "http://a.example/y") is wish
     for target in ("https://a.example/y", "http://a.example:81/y", "http://b.example/y"):
         assert redirected(wish, wish.url, target).headers == (("Accept", "*/*"),)
+
+
+@deferred_f_from_coro_f
+async def test_nor_does_the_redirect_after_that() -> None:
+    wish = Wish("http://a.example/x", headers=(("Authorization", "Bearer x"),))
+    hops = ["http://b.example/1", "http://b.example/2"]
+    sent: list[tuple[str, tuple[tuple[str, str], ...]]] = []
+
+    class Redirected(Supply):
+        async def _ask(self, wish: Wish, url: str, seconds: float) -> Response:
+            sent.append((url, wish.headers))
+            location = {"Location": hops[len(sent) - 1]} if len(sent) <= len(hops) else {}
+            return Response(url, status=302 if location else 200, headers=location)
+
+    supply = Redirected.__new__(Redirected)
+    await supply.fetch(wish, 1)
+    assert sent == [(wish.url, wish.headers), *((hop, ()) for hop in hops)]
 
 
 def test_what_was_asked_for_last_is_kept_while_there_is_room() -> None:

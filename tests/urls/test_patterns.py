@@ -19,6 +19,7 @@ URLS = ["http://a.example/", "http://a.example/tag/a/?page=12", LONG, LONG + "/t
         *("/tag/", r"\?page=\d+", r"\.(?:jpg|png)$", "^http://[^/]*/tag/", r"(?i)TAG", ""),
         *("/tag/.*/.*", r"^(?!.*/tag/)", r"(?<=/)\w+", r"[a-z]+/[a-z]+/[a-z]+", "a{3,}b?"),
         r".*(/[^/]+)/[^/]+\1/[^/]+\1/",
+        r"^(?!.*lang=en).*/tag/.*/.*$",
         re.compile("TAG", re.IGNORECASE),
     ],
     ids=str,
