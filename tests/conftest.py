@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -29,6 +30,10 @@ __all__ = [
     "session_redis",
     "site",
 ]
+
+# A shell without job control starts background jobs with SIGINT ignored; children inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # All sites of tests are on this machine: not each crawl is to read whom the world trusts.
 os.environ["SSL_CERT_FILE"] = os.devnull
