@@ -193,8 +193,12 @@ def test_a_secret_may_come_from_the_environment(site: SiteFactory, tmp_path: Pat
 def test_variables_of_a_cluster_are_no_settings(site: SiteFactory, tmp_path: Path) -> None:
     """Kubernetes sets them for a service that is called as we are."""
     server = site(SITE)
-    variables = {"CRAWLPROJECT_SERVICE_HOST": "10.0.0.1", "CRAWLPROJECT_PORT_80_TCP": "tcp://x"}
-    done = scrapy("crawl", "site", "-a", f"seed={server.url()}", cwd=tmp_path, **variables)
+    done = scrapy(
+        *("crawl", "site", "-a", f"seed={server.url()}"),
+        cwd=tmp_path,
+        CRAWLPROJECT_SERVICE_HOST="10.0.0.1",
+        CRAWLPROJECT_PORT_80_TCP="tcp://x",
+    )
     assert done.returncode == 0, done.stderr
 
 
