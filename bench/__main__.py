@@ -6,7 +6,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from bench import cluster, crawl, duplicates, frontier, links, polite, service
+from bench import cluster, crawl, duplicates, frontier, links, polite, service, start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,6 +19,7 @@ BENCHMARKS: dict[str, Callable[[Sequence[str]], int]] = {
     "duplicates": duplicates.main,
     "cluster": cluster.main,
     "service": service.main,
+    "start": start.main,
 }
 DEFAULT = "crawl"
 

@@ -20,6 +20,7 @@ from bench.finders import SIZE, THRESHOLD, Ours, shingles_of, words_of
 from bench.signatures import PLANTED, fill
 from crawlproject.frontier.database import connect, connect_to_memory
 from crawlproject.pages import words
+from crawlproject.pages.signatures import BUILTIN, signature_backend
 from crawlproject.pages.text import main_text
 from crawlproject.pipelines.clusters import duplicates
 from crawlproject.urls.document import document, survey
@@ -121,7 +122,9 @@ def _compared() -> float:
 
     def compare() -> float:
         started = time.process_time()
-        for _ in duplicates(database, threshold=THRESHOLD, size=SIZE):
+        for _ in duplicates(
+            database, threshold=THRESHOLD, signatures=signature_backend(BUILTIN, SIZE)
+        ):
             pass
         return time.process_time() - started
 

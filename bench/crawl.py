@@ -1,8 +1,9 @@
 """``bench crawl``: pages per second of CPU, of this project and of a stock CrawlSpider.
 
 All crawl the same generated site to JSON, in turns, so that a machine that gets slower
-meanwhile is slower for all: stock, ours as it is (with content and duplicates), and ours with
-links only. The least of each figure counts, since whatever disturbs a run only adds to it.
+meanwhile is slower for all: stock, ours as it is (with content and duplicates), ours without the
+fast path (``FASTPATH_ENABLED=no``), and ours with links only. The least of each figure counts,
+since whatever disturbs a run only adds to it.
 Start-up (the interpreter, imports, opening and closing the crawl) is measured by crawling one
 page, and left out of the rates: it is the same for any site.
 """

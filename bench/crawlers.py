@@ -47,13 +47,19 @@ STOCK = Crawler("stock", ("runspider", str(PROJECT / "bench" / "stock.py")), Non
 _CRAWL = ("crawl", "site", "-a", f"concurrency={_CONCURRENCY}", "-a", f"workers={_CONCURRENCY}")
 # All that is on by default: content and duplicates, too.
 OURS = Crawler("ours", _CRAWL, "crawlproject.settings")
+# The same, with Scrapy's own code only.
+NO_FASTPATH = Crawler(
+    "ours, FASTPATH_ENABLED=no",
+    (*_CRAWL, "-s", "FASTPATH_ENABLED=no"),
+    "crawlproject.settings",
+)
 # Closer to what stock does.
 LINKS_ONLY = Crawler(
     "links only",
     (*_CRAWL, "-s", "PAGES_CONTENT=False", "-s", "DUPLICATES_ENABLED=False"),
     "crawlproject.settings",
 )
-CRAWLERS = (STOCK, OURS, LINKS_ONLY)
+CRAWLERS = (STOCK, OURS, NO_FASTPATH, LINKS_ONLY)
 
 
 def read_pages(folder: Path) -> Pages:

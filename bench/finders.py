@@ -1,4 +1,4 @@
-"""Ways to find the near-duplicates among texts: ours, datasketch's MinHash, SimHash."""
+"""Ways to find the near-duplicates among texts: our backends, datasketch alone, SimHash."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 from datasketch import MinHash, MinHashLSH
 
 from bench.corpus import MIN_TOKENS, SHINGLE
-from crawlproject.pages.signature import signature_of, similarity
+from crawlproject import settings
+from crawlproject.pages.signatures import BUILTIN, DATASKETCH
 from crawlproject.pipelines.bands import bands_of, shape_for
+from crawlproject.pipelines.parameters import SignatureParameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     Pairs = set[tuple[int, int]]
 
 SIZE = 128
-THRESHOLD = 0.9
+THRESHOLD = settings.DUPLICATES_THRESHOLD
 # Bits that may differ.
 BITS = 3
 # A character of a script without spaces is a word.
@@ -51,29 +53,36 @@ class Finder(Protocol):
     def signature(self, text: str) -> bytes | None:
         """None: the text is too short."""
 
-    def pairs(self, signatures: Sequence[bytes | None]) -> Pairs:
-        """Those that are alike."""
+    def pairs(self, signatures: Sequence[bytes | None], threshold: float = THRESHOLD) -> Pairs:
+        """Those that are similar."""
 
 
 class Ours:
-    name = "ours"
+    """The duplicates pipeline, with one of its backends."""
+
+    def __init__(self, backend: str = BUILTIN) -> None:
+        self.name = f"pipeline, {backend}"
+        self.parameters = SignatureParameters(SIZE, SHINGLE, MIN_TOKENS, backend)
 
     def signature(self, text: str) -> bytes | None:
-        return signature_of(text, size=SIZE, shingle_words=SHINGLE, min_words=MIN_TOKENS)
+        return self.parameters.sign_text(text)
 
-    def pairs(self, signatures: Sequence[bytes | None]) -> Pairs:
+    def pairs(self, signatures: Sequence[bytes | None], threshold: float = THRESHOLD) -> Pairs:
+        backend = self.parameters.signatures()
         known = {number: one for number, one in enumerate(signatures) if one is not None}
-        shape = shape_for(THRESHOLD, SIZE)
-        bands = bands_of(known.values(), shape.rows, range(shape.bands))
+        shape = shape_for(threshold, SIZE)
+        bands = bands_of(map(backend.values, known.values()), shape.rows, range(shape.bands))
         return {
             (one, other)
             for one, other in _sharing(list(known), bands)
-            if similarity(known[one], known[other], SIZE) >= THRESHOLD
+            if backend.similarity(known[one], known[other]) >= threshold
         }
 
 
 class Datasketch:
-    name = "datasketch"
+    """datasketch alone: its MinHash and its MinHashLSH, with words by a regular expression."""
+
+    name = "datasketch alone"
 
     def __init__(self) -> None:
         # A copy of it need not make up the permutations again.
@@ -87,8 +96,8 @@ class Datasketch:
         signature.update_batch(shingles)
         return np.asarray(signature.hashvalues, np.uint32).tobytes()
 
-    def pairs(self, signatures: Sequence[bytes | None]) -> Pairs:
-        index = MinHashLSH(THRESHOLD, SIZE)
+    def pairs(self, signatures: Sequence[bytes | None], threshold: float = THRESHOLD) -> Pairs:
+        index = MinHashLSH(threshold, SIZE)
         found: Pairs = set()
         known: dict[int, MinHash] = {}
         for number, one in enumerate(signatures):
@@ -100,7 +109,7 @@ class Datasketch:
                 scheme="affine32",
             )
             for other in index.query(values):
-                if values.jaccard(known[other]) >= THRESHOLD:
+                if values.jaccard(known[other]) >= threshold:
                     found.add((other, number))
             index.insert(number, values)
             known[number] = values
@@ -124,7 +133,8 @@ class SimHash:
         bits = np.unpackbits(np.frombuffer(hashes, np.uint8).reshape(-1, 8), axis=1)
         return np.packbits(bits.mean(axis=0) >= 0.5).tobytes()
 
-    def pairs(self, signatures: Sequence[bytes | None]) -> Pairs:
+    def pairs(self, signatures: Sequence[bytes | None], threshold: float = THRESHOLD) -> Pairs:
+        """Pairs that differ in few bits, whatever the threshold."""
         known = [(number, one) for number, one in enumerate(signatures) if one is not None]
         values = np.frombuffer(b"".join(one for _, one in known), np.uint64)
         found: Pairs = set()
@@ -138,7 +148,7 @@ class SimHash:
 
 
 def finders() -> list[Finder]:
-    return [Ours(), Datasketch(), SimHash(shingled=True), SimHash(shingled=False)]
+    return [Ours(), Ours(DATASKETCH), Datasketch(), SimHash(shingled=True), SimHash(shingled=False)]
 
 
 def _sharing(numbers: list[int], bands: NDArray[np.uint64]) -> Pairs:

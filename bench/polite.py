@@ -6,14 +6,13 @@ last, robots.txt included. A host that is asked too soon is an error.
 
 With ``--silent-names`` hosts have names, and as many more names are asked for as is said, whose
 name server never answers. Links do not wait for all seeds then (SCOPE_FOLLOW_SEED_REDIRECTS).
+
+With ``--limits`` one host is crawled with different delays, rates and concurrencies.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
 import sys
 import tempfile
 from itertools import zip_longest
@@ -23,18 +22,20 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from bench import polite_limits
 from bench.measure import PROJECT, CrawlFailed, environment, run
 from bench.options import OneLineParser, count, seconds
-from bench.polite_log import Asked, judge
-from bench.polite_server import MOST_HOSTS, address
-from bench.server import NoServer, running
+from bench.polite_log import judge
+from bench.polite_server import MOST_HOSTS, address, requests_in, serving
+from bench.server import NoServer
+from crawlproject.frontier.redis.binary import Server
 from tests.dns_server import SILENT, Name, NameServer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bench.measure import Cost
-    from bench.polite_log import Judgement
+    from bench.polite_log import Asked, Judgement
 
 _WANTED, _WANTED_AMONG_SILENT = 0.95, 0.9
 # Far more than a crawl needs that does everything one after the other.
@@ -58,12 +59,23 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--silent-names", type=count, default=0, help="names that are never answered (none)"
     )
+    parser.add_argument(
+        "--limits", action="store_true", help="one host with different delays, rates, concurrencies"
+    )
+    parser.add_argument(
+        "--shared", action="store_true", help="with --limits: the frontier in a Redis"
+    )
     return parser
 
 
 def main(arguments: Sequence[str]) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
+    if options.limits:
+        if not options.shared:
+            return polite_limits.main()
+        with Server() as redis:
+            return polite_limits.main([f"REDIS_URL={redis.url}"])
     if options.hosts > MOST_HOSTS:
         parser.error(f"argument --hosts: {options.hosts} are more than {MOST_HOSTS}")
     try:
@@ -80,18 +92,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _crawl(options: argparse.Namespace, folder: Path) -> tuple[Cost, list[Asked]]:
     log = folder / "log.jsonl"
-    command = [sys.executable, "-m", "bench.polite_server", str(options.hosts)]
-    command += [str(options.pages), str(options.answer), str(log)]
-    with running(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(PROJECT)},
-    ) as process:
-        port = process.stdout.readline().strip() if process.stdout else ""
-        if not port.isdigit():
-            raise NoServer("the server does not start")
+    with serving(options.hosts, options.pages, options.answer, log) as port:
         print(f"bench: crawling {options.hosts} hosts …", file=sys.stderr, flush=True)
         addresses = [address(number) for number in range(options.hosts)]
         if options.silent_names:
@@ -110,8 +111,7 @@ def _crawl(options: argparse.Namespace, folder: Path) -> tuple[Cost, list[Asked]
                 )
         else:
             cost = _run(options, folder, _write_seeds(folder, port, addresses))
-    lines = log.read_text(encoding="utf-8").splitlines()
-    return cost, [Asked(**json.loads(line)) for line in lines]
+    return cost, requests_in(log)
 
 
 def _write_seeds(folder: Path, port: str, hosts: Sequence[str]) -> Path:
@@ -126,7 +126,8 @@ def _run(options: argparse.Namespace, folder: Path, seeds: Path, *settings: str)
         [
             *(sys.executable, "-m", "scrapy", "crawl", "site"),
             *("-a", f"seeds_file={seeds}"),
-            *("-a", f"delay={options.delay}"),
+            # Else the first pages of a host are asked for together, and its time is another.
+            *("-a", f"delay={options.delay}", "-a", "concurrency=1"),
             *("-a", f"workers={options.workers}"),
             *("-a", "sitemaps=never"),
             *("-s", "AUTOTHROTTLE_ENABLED=False"),

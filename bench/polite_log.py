@@ -37,6 +37,35 @@ class Judgement(NamedTuple):
         return self.ideal_seconds / self.actual_seconds
 
 
+class Pace(NamedTuple):
+    """How fast one host was asked."""
+
+    # Pages started a second, without robots.txt and the seed, which nothing else can overlap.
+    per_second: float
+    in_flight: int
+    # Requests that began too soon after another one had ended, whatever else was in flight.
+    too_soon: int
+    most_in_a_second: int
+
+
+def pace_of(log: Iterable[Asked], delay: float) -> Pace:
+    """Raises ValueError when there are too few pages."""
+    requests = sorted(log, key=lambda request: request.start)
+    starts = [request.start for request in requests]
+    pages = [request.start for request in requests if request.path not in ("/", "/robots.txt")]
+    if len(pages) < 2:
+        raise ValueError("too few pages were asked for")
+    changes = [(request.start, 1) for request in requests]
+    changes += [(request.end, -1) for request in requests]
+    ends = [request.end for request in requests]
+    return Pace(
+        per_second=(len(pages) - 1) / (pages[-1] - pages[0]),
+        in_flight=max(accumulate(change for _, change in sorted(changes))),
+        too_soon=sum(any(end <= start < end + delay for end in ends) for start in starts),
+        most_in_a_second=max(sum(one <= start < one + 1 for start in starts) for one in starts),
+    )
+
+
 def judge(log: Iterable[Asked], delay: float) -> Judgement:
     """Raises ValueError when nothing was asked."""
     hosts: dict[str, list[Asked]] = defaultdict(list)

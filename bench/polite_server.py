@@ -12,12 +12,20 @@ from __future__ import annotations
 import asyncio
 import errno
 import json
+import os
+import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from bench.measure import allow_many_files
+from bench.measure import PROJECT, allow_many_files
+from bench.polite_log import Asked
+from bench.server import NoServer, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _ROBOTS = b"User-agent: *\nDisallow: /private/\n"
 _PORTS_TRIED = 5
@@ -86,6 +94,28 @@ class Site(asyncio.Protocol):
         text = " ".join(links) if path == "/" else 'One of many. <a href="/">Home</a>'
         html = f"<!DOCTYPE html><title>A page</title><p>{text}</p>"
         return b"text/html; charset=utf-8", html.encode()
+
+
+@contextmanager
+def serving(hosts: int, pages: int, seconds: float, log: Path) -> Iterator[str]:
+    """The port of such a server in another process. Raises NoServer."""
+    command = [sys.executable, "-m", "bench.polite_server"]
+    with running(
+        [*command, str(hosts), str(pages), str(seconds), str(log)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+    ) as process:
+        port = process.stdout.readline().strip() if process.stdout else ""
+        if not port.isdigit():
+            raise NoServer("the server does not start")
+        yield port
+
+
+def requests_in(log: Path) -> list[Asked]:
+    lines = log.read_text(encoding="utf-8").splitlines()
+    return [Asked(**json.loads(line)) for line in lines]
 
 
 async def _listen(hosts: int, pages: int, seconds: float, log: TextIO) -> int:

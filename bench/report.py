@@ -91,7 +91,7 @@ class Report:
         # Plain where it is read by a program or kept in a file, and never cut to fit there.
         console = Console(highlight=False, soft_wrap=True)
         table = Table(title=self._title())
-        table.add_column("crawler")
+        table.add_column("crawler", overflow="fold")
         for heading in (
             "pages",
             "wall s",

@@ -17,7 +17,8 @@ from crawlproject.pages.structured import SYNTAXES, structured_data
 from crawlproject.pages.text import main_text
 from crawlproject.pages.words import words_of
 from crawlproject.pipelines.blobs import Blobs, Folder
-from crawlproject.pipelines.duplicates import Duplicates, Making
+from crawlproject.pipelines.duplicates import Duplicates
+from crawlproject.pipelines.parameters import SignatureParameters
 from crawlproject.urls.canonical import canonicalize
 from crawlproject.urls.document import survey
 from crawlproject.urls.links import FastLinkExtractor
@@ -60,7 +61,7 @@ def step_costs(site: Site, *, pages: int = 100, rounds: int = 7) -> dict[str, fl
 
 def _round(bodies: Sequence[bytes], clock: _Clock, folder: Path) -> None:
     extractor, reader = FastLinkExtractor(), ContentReader(canonicalize)
-    duplicates, blobs = Duplicates(Making()), Blobs(Folder(folder))
+    duplicates, blobs = Duplicates(SignatureParameters()), Blobs(Folder(folder))
     lease = Lease(_URL, _URL, "site.example", 0, None)
     contents: list[Content] = []
     for body in bodies:

@@ -1,100 +1,135 @@
-"""The crawler's inner works for spiders of another Scrapy project.
+"""The add-on for other Scrapy projects: our frontier, politeness, limits and pipelines.
 
-``ADDONS = {"crawlproject.Addon": 100}`` in its settings gives its spiders our frontier,
-politeness, dupe filter, limits and pipelines. What a project expects of Scrapy stays as it
-is: cookies, redirects by middleware, Referer, ``allowed_domains``, ``HTTPERROR_*``, its logs,
-its spiders, and feeds in Scrapy's own formats. Whatever the project sets itself wins, and its
-components are merged with ours: to switch one of ours off, name it, with None.
+``ADDONS = {"crawlproject.Addon": 100}`` in a project's settings gives them to its spiders. What
+the project sets itself wins, and its components are merged with ours: to switch one of ours off,
+name it, with None.
+
+The add-on sets all settings of our own, and of Scrapy's those in ``GIVEN_SETTINGS``. It switches
+off the components of Scrapy in ``REPLACED_COMPONENTS``. All else is as Scrapy has it: cookies,
+redirects by middleware, Referer, ``allowed_domains``, ``HTTPERROR_*``, logs, and feeds in Scrapy's
+formats.
 """
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
+from scrapy.settings import default_settings
 from scrapy.utils.misc import load_object
+from scrapy.utils.python import global_object_name
 
+from crawlproject import fastpath
 from crawlproject import settings as ours
-from crawlproject.dispatch import Signals
+from crawlproject.errors import BadArgument
+from crawlproject.fetching.cookies import use_bundled_suffixes
+from crawlproject.frontier.configuration import refusing_scheduler
+from crawlproject.frontier.limits import complete_limits
+from crawlproject.frontier.redis.address import is_shared
+from crawlproject.frontier.redis.compatibility import SCHEDULER as SCRAPY_REDIS
 from crawlproject.redaction import protect
+from crawlproject.sync_output import complete_middlewares
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
+logger = logging.getLogger(__name__)
+
 _COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES")
 
-# Settings that say what our own spider is, or how our own command looks and writes.
-_LEFT_ALONE = frozenset(
+# Settings of Scrapy that get our default.
+GIVEN_SETTINGS = frozenset(
     {
-        *("BOT_NAME", "SPIDER_MODULES", "NEWSPIDER_MODULE", "COMMANDS_MODULE", "ADDONS"),
-        *("USER_AGENT", "DEPTH_LIMIT", "DOWNLOAD_TIMEOUT", "DOWNLOAD_WARNSIZE"),
-        *("COOKIES_ENABLED", "REDIRECT_ENABLED", "METAREFRESH_ENABLED", "REFERER_ENABLED"),
-        *("HTTPERROR_ALLOW_ALL", "RETRY_GIVE_UP_LOG_LEVEL", "CONCURRENT_ITEMS"),
-        *("FEED_EXPORT_ENCODING", "FEED_STORAGES", "FEED_EXPORTERS", "DOWNLOAD_HANDLERS"),
-        *("LOG_LEVEL", "LOG_FORMATTER", "STATS_CLASS", "STATS_DUMP"),
-        *("WARN_ON_GENERATOR_RETURN_VALUE", "ASYNCIO_EVENT_LOOP", "TWISTED_REACTOR"),
-        *("JOBDIR", "CLOSESPIDER_TIMEOUT"),
-        *_COMPONENTS,
+        *("SCHEDULER", "DUPEFILTER_CLASS", "REQUEST_FINGERPRINTER_CLASS", "DOWNLOADER"),
+        *("ROBOTSTXT_OBEY", "ROBOTSTXT_PARSER", "DOWNLOAD_DELAY", "DOWNLOAD_DELAY_JITTER"),
+        *("CONCURRENT_REQUESTS", "CONCURRENT_REQUESTS_PER_DOMAIN"),
+        *("AUTOTHROTTLE_ENABLED", "AUTOTHROTTLE_START_DELAY", "AUTOTHROTTLE_MAX_DELAY"),
+        *("AUTOTHROTTLE_TARGET_CONCURRENCY", "RETRY_TIMES", "RETRY_EXCEPTIONS"),
+        *("REDIRECT_MAX_TIMES", "URLLENGTH_LIMIT", "DOWNLOAD_MAXSIZE"),
+        *("DOWNLOAD_VERIFY_CERTIFICATES", "DNS_TIMEOUT", "DNSCACHE_ENABLED", "DNSCACHE_SIZE"),
+        *("TELNETCONSOLE_ENABLED", "REMOTE_CONTROL_ENABLED"),
     }
 )
 
-_OUR_FEEDS = "crawlproject.exports.feeds.Feeds"
-_THEIR_FEEDS = "crawlproject.exports.item_feeds.ItemFeeds"
-
-# Components of Scrapy that are off in our own project, but not in others …
-_KEPT = frozenset(
+# Components of Scrapy that are switched off: one of ours does their work.
+REPLACED_COMPONENTS = frozenset(
     {
-        "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",
-        "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware",
-        "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware",
-        "scrapy.downloadermiddlewares.redirect.RedirectMiddleware",
-        "scrapy.downloadermiddlewares.cookies.CookiesMiddleware",
-        "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware",
-        "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
-        "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",
-        "scrapy.spidermiddlewares.referer.RefererMiddleware",
-        "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware",
-        "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
-        "scrapy.extensions.corestats.CoreStats",
-        "scrapy.extensions.spiderstate.SpiderState",
-        # These two are off by their own settings.
-        "scrapy.extensions.telnet.TelnetConsole",
-        "scrapy.extensions.remote_control.RemoteControl",
+        "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware",
+        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware",
+        "scrapy.downloadermiddlewares.stats.DownloaderStats",
+        "scrapy.spidermiddlewares.depth.DepthMiddleware",
+        "scrapy.extensions.feedexport.FeedExporter",
+        "scrapy.extensions.throttle.AutoThrottle",
     }
 )
-# … and ours that are for our own command.
-_NOT_GIVEN = frozenset(
+
+_PAGE_FEEDS = "crawlproject.exports.feeds.Feeds"
+_ITEM_FEEDS = "crawlproject.exports.item_feeds.ItemFeeds"
+# Components of ours that are for our own command and spider.
+_OWN_COMPONENTS = frozenset(
     {
+        "crawlproject.fetching.origin_auth.OriginAuth",
+        "crawlproject.fetching.origin_headers.OriginHeaders",
         "crawlproject.monitoring.counting.Counting",
-        "crawlproject.politeness.origin_auth.OriginAuth",
         "crawlproject.monitoring.progress.Progress",
         "crawlproject.monitoring.summary.Summary",
-        _OUR_FEEDS,
+        "crawlproject.spiders.state.SpiderState",
+        _PAGE_FEEDS,
     }
 )
+
+# Schedulers that a project names without meaning anything that ours does not do.
+_REPLACED_SCHEDULERS = frozenset({default_settings.SCHEDULER, SCRAPY_REDIS})
 
 
 class Addon:
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Addon:
-        crawler.signals = Signals(crawler)
         protect(crawler.settings)
-        return cls()
+        return cls(crawler)
 
     def update_settings(self, settings: BaseSettings) -> None:
         for name, value in vars(ours).items():
-            if name.isupper() and name not in _LEFT_ALONE:
+            if name.isupper() and (name in GIVEN_SETTINGS or not hasattr(default_settings, name)):
                 settings.set(name, value, priority="addon")
-        # Its items are no pages of ours, but may have a text.
+        # Its items are not pages of ours, but may have a text.
         settings.set("DUPLICATES_ITEM_TEXT", "text", priority="addon")
         for name in _COMPONENTS:
             for path, order in getattr(ours, name).items():
-                if path not in _KEPT and path not in _NOT_GIVEN:
+                if path not in _OWN_COMPONENTS and (
+                    order is not None or path in REPLACED_COMPONENTS
+                ):
                     _set_default(settings, name, path, order)
-        _set_default(settings, "EXTENSIONS", _THEIR_FEEDS, ours.EXTENSIONS[_OUR_FEEDS])
+        _set_default(settings, "EXTENSIONS", _ITEM_FEEDS, ours.EXTENSIONS[_PAGE_FEEDS])
         handlers = {scheme: ours.DOWNLOAD_HANDLERS[scheme] for scheme in ("http", "https")}
         handlers |= settings.getdict("DOWNLOAD_HANDLERS")
         settings.set("DOWNLOAD_HANDLERS", handlers, settings.getpriority("DOWNLOAD_HANDLERS") or 0)
+        complete_limits(settings, "addon")
+        _use_our_scheduler(settings)
+        complete_middlewares(settings)
+        if settings.getbool("COOKIES_ENABLED"):
+            use_bundled_suffixes()
+        fastpath.install(self._crawler)
+
+
+def _use_our_scheduler(settings: BaseSettings) -> None:
+    """Take the place of the scheduler that the project names, if any."""
+    named, priority = settings["SCHEDULER"], settings.getpriority("SCHEDULER") or 0
+    path = named if isinstance(named, str) else global_object_name(named)
+    if path in _REPLACED_SCHEDULERS:
+        settings.set("SCHEDULER", ours.SCHEDULER, priority)
+        logger.info("%s takes the place of %s", ours.SCHEDULER, path)
+        if path == SCRAPY_REDIS and not is_shared(settings):
+            # Where scrapy-redis looks for a Redis if nobody says where it is.
+            settings.set("REDIS_HOST", "localhost", priority="addon")
+    # Not issubclass(): Scrapy's base class says yes to every scheduler.
+    elif load_object(ours.SCHEDULER) not in load_object(named).__mro__:
+        problem = f"{path} does not keep crawlproject's leases: remove the setting, or the add-on"
+        settings.set("SCHEDULER", refusing_scheduler(BadArgument("SCHEDULER", problem)), priority)
 
 
 def _set_default(settings: BaseSettings, name: str, path: str, order: int | None) -> None:

@@ -21,17 +21,21 @@ A detail may follow after a colon. Any other word is the verdict of a team's own
 from __future__ import annotations
 
 import errno
+import ssl
 from enum import StrEnum
 
-from aiohttp import (
-    ClientConnectorDNSError,
-    ClientConnectorError,
-    ClientOSError,
-    ClientPayloadError,
-    ClientSSLError,
-    ServerDisconnectedError,
-)
 from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+)
+
+# Errors of a fetch that say all in their message: no traceback is needed to understand them.
+FETCH_ERRORS = (
     CannotResolveHostError,
     DownloadCancelledError,
     DownloadConnectionRefusedError,
@@ -68,6 +72,8 @@ _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (OSError, "connection lost"),
 )
 
+
+_NOT_HTTP = "unreadable: not HTTP"
 
 _MEANINGS = {
     "timeout": "no complete answer in time",
@@ -120,6 +126,10 @@ class NameNotResolved(OSError):
         self.reason = reason
 
 
+class NotHttp(Exception):
+    """What a server sent is not an HTTP/1.x response, or one beyond the limits of its head."""
+
+
 class NotNow(Exception):
     """Nothing is wrong with the page: it is to be fetched again when the crawl goes on."""
 
@@ -132,6 +142,8 @@ def error_of(exception: BaseException) -> str:
         return _failed_download(exception)
     if isinstance(exception, CannotResolveHostError):
         return _failed_lookup(exception)
+    if isinstance(exception, ResponseDataLossError) and isinstance(exception.__cause__, NotHttp):
+        return _NOT_HTTP
     for kind, error in _KINDS:
         if isinstance(exception, kind):
             return error
@@ -143,23 +155,19 @@ def error_of(exception: BaseException) -> str:
 
 def _failed_lookup(exception: CannotResolveHostError) -> str:
     cause = exception.__cause__
-    error = cause.os_error if isinstance(cause, ClientConnectorDNSError) else cause
-    if isinstance(error, NameNotResolved) and not error.reason.is_final:
-        return f"dns: {error.reason}"
+    if isinstance(cause, NameNotResolved) and not cause.reason.is_final:
+        return f"dns: {cause.reason}"
     return "dns"
 
 
 def _failed_download(exception: BaseException) -> str:
-    """Scrapy puts two names on what aiohttp tells apart."""
     cause = exception.__cause__
-    if cause is None:
-        is_refused = isinstance(exception, DownloadConnectionRefusedError)
-        return "connection refused" if is_refused else "connection lost"
-    if isinstance(cause, ClientSSLError):
+    if isinstance(cause, ssl.SSLError):
         return "tls"
-    if isinstance(cause, ClientConnectorError):
-        is_refused = cause.os_error.errno == errno.ECONNREFUSED
-        return "connection refused" if is_refused else "connection lost"
-    if isinstance(cause, ClientOSError | ServerDisconnectedError | ClientPayloadError):
-        return "connection lost"
-    return "unreadable: not HTTP"
+    if isinstance(cause, NotHttp):
+        return _NOT_HTTP
+    if isinstance(exception, DownloadConnectionRefusedError) and (
+        not isinstance(cause, OSError) or cause.errno == errno.ECONNREFUSED
+    ):
+        return "connection refused"
+    return "connection lost"

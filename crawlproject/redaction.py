@@ -31,10 +31,12 @@ HIDDEN = "***"
 _SHORTEST = 4
 _NAME = re.compile(
     r"(?:^|[_. -])(?:pass|passwd|password|passphrase|secret|token|credentials?|cookie|"
-    r"authorization|(?:api|access|account|private)[_-]?key)(?:$|[_. -](?!file$|path$|dir$))",
+    r"authorization|header|(?:api|access|account|private)[_-]?key)(?:$|[_. -](?!file$|path$|dir$))",
     re.IGNORECASE,
 )
-_HEADERS = ("authorization", "cookie")
+_HEADERS = ("authorization", "cookie", "header")
+# Headers of which each value is a secret, as far as it is more than a word.
+_ALL_SECRET = frozenset({"FETCHING_HEADERS", "FETCHING_COOKIES"})
 _PARTS = re.compile(r"[\s;,=]+")
 # Characters of a part that is more than a word such as Bearer.
 _LONG = 8
@@ -51,7 +53,7 @@ _QUERY = re.compile(r"\?([^\s'\"#]+)")
 @lru_cache(maxsize=1024)
 def is_secret(name: str) -> bool:
     """Whether a setting, an argument, a header or a variable of this name holds a secret."""
-    return _NAME.search(_WORD_END.sub("_", name)) is not None
+    return name in _ALL_SECRET or _NAME.search(_WORD_END.sub("_", name)) is not None
 
 
 def may_hold_secret(text: str) -> bool:
@@ -72,6 +74,8 @@ def secrets_in(value: Any, name: str = "") -> Iterator[str]:
         for key, inner in value.items():
             yield from _of_urls(str(key), name)
             yield from secrets_in(inner, str(key))
+            if name in _ALL_SECRET and len(str(inner)) >= _LONG:
+                yield str(inner)
     elif isinstance(value, list | tuple | set | frozenset):
         for inner in value:
             yield from secrets_in(inner, name)
@@ -117,6 +121,8 @@ def redacted(value: Any, name: str = "") -> Any:
 
 def _without(value: Any, name: str, found: Redactor) -> Any:
     if isinstance(value, Mapping):
+        if name in _ALL_SECRET:
+            return dict.fromkeys(value, HIDDEN)
         return {
             found.clean(key) if isinstance(key, str) else key: _without(inner, str(key), found)
             for key, inner in value.items()

@@ -61,6 +61,7 @@ SCHEDULER_FLUSH_ON_START = False  # forget what is there, unless other workers a
 FRONTIER_CRAWL_ID: str | None = None  # a shared crawl's name; by default of spider and seeds
 FRONTIER_SHARDS = 0  # parts of a shared crawl that may be on different nodes; 0: as many as nodes
 FRONTIER_WAIT_FOR_SEEDS = False  # a shared crawl does not end: more seeds may be fed
+SCHEDULER_IDLE_BEFORE_CLOSE = 0  # seconds that a crawl with nothing left to fetch waits for more
 REDIS_START_URLS_KEY: str | None = None  # where seeds are fed; %(name)s is the spider's name
 REDIS_START_URLS_AS_SET = False  # … with SADD, not LPUSH
 REDIS_START_URLS_AS_ZSET = False  # … with ZADD, the highest score first
@@ -90,16 +91,17 @@ POLITENESS_ROBOTS_UNREACHABLE_SECONDS = 300.0  # to wait for a robots.txt; then 
 POLITENESS_MAX_CRAWL_DELAY_SECONDS = 60.0  # a longer Crawl-delay is cut to this, with a warning
 POLITENESS_MAX_HOLD_SECONDS = 600.0  # a longer Retry-After or back-off is cut to this
 POLITENESS_HOST = "hostname"  # what has a delay of its own: hostname, or domain (registered)
-POLITENESS_HOSTS: dict[str, dict[str, float]] = {}  # exceptions: {"a.com": {"delay": 2}}
+POLITENESS_HOSTS: dict[str, dict[str, float]] = {}  # exceptions: {"a.com": {"rate": 2}}
 POLITENESS_FAST_LOOPBACK = True  # a crawl of this machine's own servers needs no delay
-DOWNLOAD_DELAY = 0.25  # seconds between the end of a request and the next, per host
-DOWNLOAD_DELAY_JITTER = 0.0  # the gate counts from completion: Scrapy's fence adds nothing
+DOWNLOAD_DELAY = 0.25  # seconds from a response to the next request, per host; 0 with a rate
+DOWNLOAD_DELAY_JITTER = 0.0  # the part of the delay by which it varies at random: 0.5 is ±50 %
+POLITENESS_RATE = 0.0  # requests started a second, per host; 0: no limit
 CONCURRENT_REQUESTS = 32  # in flight in all
 CONCURRENT_REQUESTS_PER_DOMAIN = 2  # in flight per host
-AUTOTHROTTLE_ENABLED = True  # a host that answers slowly is asked more slowly
-AUTOTHROTTLE_START_DELAY = 0.25  # seconds
-AUTOTHROTTLE_MAX_DELAY = 30.0  # seconds
-AUTOTHROTTLE_TARGET_CONCURRENCY = 1.0
+AUTOTHROTTLE_ENABLED = True  # a host that responds slowly gets fewer requests
+AUTOTHROTTLE_START_DELAY = 0.25  # seconds between two starts, until the first response
+AUTOTHROTTLE_MAX_DELAY = 30.0  # seconds between two starts, at most
+AUTOTHROTTLE_TARGET_CONCURRENCY = 1.0  # in flight on average; by default the concurrency you set
 
 # --- sitemaps: what sites say of their own pages
 
@@ -137,8 +139,8 @@ DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_VERIFY_CERTIFICATES = True
 DOWNLOADER = "crawlproject.politeness.downloader.GatedDownloader"
 DOWNLOAD_HANDLERS: dict[str, str | None] = {
-    "http": "crawlproject.politeness.handler.PatientDownloadHandler",
-    "https": "crawlproject.politeness.handler.PatientDownloadHandler",
+    "http": "crawlproject.fetching.handler.HttpDownloadHandler",
+    "https": "crawlproject.fetching.handler.HttpDownloadHandler",
     "file": None,
     "data": None,
     "s3": None,
@@ -146,7 +148,10 @@ DOWNLOAD_HANDLERS: dict[str, str | None] = {
 }
 CLOSESPIDER_TIMEOUT = 0.0  # seconds for the whole crawl; 0: no limit
 # One spelling of the answer for everybody: no state that depends on what was fetched before.
-COOKIES_ENABLED = False
+COOKIES_ENABLED = False  # keep cookies and send them back (argument: cookies)
+FETCHING_HEADERS: dict[str, str] = {}  # for FETCHING_ORIGINS only (argument: header)
+FETCHING_COOKIES: dict[str, str] = {}  # … and cookies (argument: cookie)
+FETCHING_ORIGINS: str | None = None  # https://a.example:8443 …; by default the seeds' origins
 # Redirects are the frontier's: each is admitted, gated and accounted for like a link.
 REDIRECT_ENABLED = False
 METAREFRESH_ENABLED = False
@@ -181,7 +186,8 @@ PAGES_TEXT = False  # have the main text in the outputs (pipelines always have i
 
 DUPLICATES_ENABLED = True  # whether pages are compared with each other
 DUPLICATES_ACTION = "mark"  # what is done with duplicates: mark, or drop (from sorted outputs)
-DUPLICATES_THRESHOLD = 0.9  # how much of the text near-duplicates have in common, at least
+DUPLICATES_THRESHOLD = 0.85  # how much of the text near-duplicates have in common, at least
+DUPLICATES_BACKEND = "builtin"  # what makes signatures: builtin, or datasketch (its MinHash)
 DUPLICATES_PERMUTATIONS = 128  # values of a signature: more tell similarity more exactly
 DUPLICATES_SHINGLE_WORDS = 3  # words in a row that are compared as one
 DUPLICATES_MIN_WORDS = 30  # of the main text; shorter pages are not compared
@@ -225,8 +231,11 @@ LOG_LEVEL = "WARNING"
 LOG_FORMATTER = "crawlproject.monitoring.logs.SparingLogFormatter"
 # Scrapy would look for it in the source of every callback, at every call.
 WARN_ON_GENERATOR_RETURN_VALUE = False
-STATS_CLASS = "crawlproject.monitoring.counting.Stats"
 STATS_DUMP = True
+
+# --- fast path: replacements of Scrapy internals that only buy speed
+
+FASTPATH_ENABLED = True  # False: only Scrapy's own code runs; the results are the same
 
 # --- wiring. Ours leave gaps of 10 and more, for what a team adds between.
 
@@ -234,33 +243,26 @@ ADDONS = {"crawlproject.wiring.Wiring": 0}  # puts back what a team's own settin
 
 DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "crawlproject.frontier.leases.LeaseGuard": 10,
-    "crawlproject.politeness.origin_auth.OriginAuth": 300,
-    "crawlproject.politeness.unpacking.Unpacking": 590,
+    "crawlproject.fetching.unpacking.Unpacking": 590,
     # OriginAuth takes its place.
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
     "crawlproject.monitoring.traffic.Traffic": 850,
+    # After Scrapy's CookiesMiddleware (700), and after HttpCacheMiddleware (900): it writes the
+    # headers of a request to files.
+    "crawlproject.fetching.origin_auth.OriginAuth": 940,
+    "crawlproject.fetching.origin_headers.OriginHeaders": 950,
     # Unpacking takes its place.
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "scrapy.downloadermiddlewares.stats.DownloaderStats": None,
-    # The frontier asks for robots.txt, and the scope keeps to its hosts.
+    # The frontier asks for robots.txt.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
-    # Each of these costs a call a request, and has nothing to do here: the frontier says how
-    # long a request may take, and redirects and cookies are not the downloader's.
+    # The frontier sets the time-out of each request.
     "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": None,
-    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
-    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
-    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
 }
 SPIDER_MIDDLEWARES: dict[str, int | None] = {
     "crawlproject.frontier.leases.LeaseMiddleware": 10,
     "crawlproject.scope.depth.DepthMiddleware": 900,
-    "scrapy.spidermiddlewares.start.StartSpiderMiddleware": None,
-    "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": None,
-    "scrapy.spidermiddlewares.referer.RefererMiddleware": None,
-    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
-    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": None,
 }
 EXTENSIONS: dict[str, int | None] = {
     "crawlproject.monitoring.counting.Counting": 0,
@@ -275,11 +277,10 @@ EXTENSIONS: dict[str, int | None] = {
     "crawlproject.exports.feeds.Feeds": 400,
     "scrapy.extensions.corestats.CoreStats": None,
     "scrapy.extensions.feedexport.FeedExporter": None,
-    # It unpickles a file of the crawl directory, which may come from anywhere.
+    # Ours takes its place: it unpickles a file of the crawl directory, which may be anybody's.
+    "crawlproject.spiders.state.SpiderState": 10,
     "scrapy.extensions.spiderstate.SpiderState": None,
     "scrapy.extensions.throttle.AutoThrottle": None,
-    "scrapy.extensions.telnet.TelnetConsole": None,
-    "scrapy.extensions.remote_control.RemoteControl": None,
 }
 # Below 100: what changes a page before it is compared. Between: what comes of it.
 ITEM_PIPELINES: dict[str, int | None] = {

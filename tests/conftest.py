@@ -18,9 +18,11 @@ from tests.redis_server import (
     session_redis,
 )
 from tests.site.fixture import site
+from tests.switching import fastpath
 
 __all__ = [
     "chance",
+    "fastpath",
     "names",
     "public",
     "redis_cluster",

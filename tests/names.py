@@ -9,17 +9,16 @@ import socket
 from typing import TYPE_CHECKING
 
 import pytest
-from aiohttp.abc import AbstractResolver
 
 from crawlproject.scope import internal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from aiohttp.abc import ResolveResult
+    from crawlproject.fetching.connecting import Address
 
 
-class Names(AbstractResolver):
+class Names:
     """Answers from a table that may change; a name that is not in it is not found."""
 
     def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
@@ -31,9 +30,7 @@ class Names(AbstractResolver):
         self.closed = False
         self.on_lookup: Callable[[str], object] = lambda name: None
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
+    async def resolve(self, host: str) -> list[Address]:
         self.asked.append(host)
         addresses = self.table.get(host)
         self.on_lookup(host)
@@ -42,18 +39,11 @@ class Names(AbstractResolver):
         if addresses is None:
             raise OSError(socket.EAI_NONAME, f"{host} is not in the table")
         return [
-            {
-                "hostname": host,
-                "host": address,
-                "port": port,
-                "family": socket.AF_INET6 if ":" in address else socket.AF_INET,
-                "proto": 0,
-                "flags": 0,
-            }
+            (socket.AF_INET6 if ":" in address else socket.AF_INET, address)
             for address in addresses
         ]
 
-    # As ``politeness/resolver.py``: no request has to wait for its name before its turn.
+    # As ``fetching/resolver.py``: no request has to wait for its name before its turn.
     def is_known(self, host: str) -> bool:
         return True
 
@@ -68,7 +58,7 @@ class Names(AbstractResolver):
 def names(monkeypatch: pytest.MonkeyPatch) -> Names:
     """The resolver of all crawls of a test. It keeps no answer: each connection asks again."""
     table = Names({})
-    monkeypatch.setattr("crawlproject.politeness.handler.resolver_of", lambda crawler: table)
+    monkeypatch.setattr("crawlproject.fetching.handler.resolver_of", lambda crawler: table)
     return table
 
 

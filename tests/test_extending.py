@@ -158,3 +158,60 @@ def test_the_scope_rule_of_the_docs_keeps_urls_out(site: SiteFactory, tmp_path: 
     ledger = scrapy("skipped", "job", "--json", cwd=tmp_path).stdout
     skipped = json.loads(ledger)
     assert (skipped["reason"], skipped["rule"]) == ("old news", "before 2020")
+
+
+SHOP = {
+    "/": {"body": "<nav><a href=/list>list</a></nav><a href=/about>about</a>"},
+    "/list": {"body": "<a href=/item/1>one</a><a href=/item/2>two</a>"},
+    **{f"/item/{number}": {"body": f"<h1>Item {number}</h1>"} for number in (1, 2)},
+}
+
+
+def test_the_rules_of_the_docs_follow_and_parse(site: SiteFactory, tmp_path: Path) -> None:
+    examples(tmp_path)
+    server = site({"pages": SHOP})
+    options = ("-s", "SPIDER_MODULES=acme.shop", "-O", "shop.jsonl")
+    done = scrapy("crawl", "shop", "-a", f"seed={server.url()}", *options, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert sorted(server.paths()) == ["/", "/item/1", "/item/2", "/list"]
+    lines = [json.loads(line) for line in (tmp_path / "shop.jsonl").read_text().splitlines()]
+    names = {line["name"] for line in lines if "name" in line}
+    assert names == {"Item 1", "Item 2"}
+    assert len(lines) == 6
+
+
+def test_the_product_of_the_docs_has_its_price(site: SiteFactory, tmp_path: Path) -> None:
+    examples(tmp_path)
+    server = site({"pages": {"/": {"body": "<p class=price>3.5</p>"}}})
+    options = ("-s", "SPIDER_MODULES=acme.product", "-O", "out.json")
+    pipelines = 'ITEM_PIPELINES={"acme.product.Prices": 50}'
+    seed = f"seed={server.url()}"
+    done = scrapy("crawl", "products", "-a", seed, *options, "-s", pipelines, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (page,) = json.loads((tmp_path / "out.json").read_text())["pages"]
+    assert page["price"] == 3.5
+
+
+@pytest.mark.parametrize(("password", "pages"), [("sesame!", 2), ("wrong!", 0)])
+def test_the_login_of_the_docs_comes_first(
+    site: SiteFactory, tmp_path: Path, password: str, pages: int
+) -> None:
+    examples(tmp_path)
+    form = {"user": "me", "password": "sesame!"}
+    server = site(
+        {
+            "pages": {"/": {"links": ["/a"]}, "/a": {}, "/home": {"title": "Welcome"}},
+            "login": {"path": "/login", "form": form, "then": "/home"},
+        }
+    )
+    options = ("-s", "SPIDER_MODULES=acme.members", "-O", "out.json", "-s", "RETRY_ENABLED=False")
+    done = scrapy(
+        *("crawl", "members", "-a", f"seed={server.url()}", *options),
+        cwd=tmp_path,
+        ACME_PASSWORD=password,
+    )
+    expected = ["/login", "/home", "/", "/a"] if pages else ["/login"]
+    assert server.paths() == expected, done.stderr
+    if pages:
+        assert len(json.loads((tmp_path / "out.json").read_text())["pages"]) == pages
+    assert password not in done.stderr

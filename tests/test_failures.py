@@ -1,11 +1,10 @@
 from __future__ import annotations
 
+import errno
 import re
-from types import SimpleNamespace
-from typing import Any
+import ssl
 
 import pytest
-from aiohttp import ClientConnectorDNSError
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
@@ -15,9 +14,10 @@ from scrapy.exceptions import (
     IgnoreRequest,
     ResponseDataLossError,
 )
+from twisted.internet.error import ConnectionRefusedError as TwistedRefused
 
 from crawlproject import failures
-from crawlproject.failures import WORDS, NameNotResolved, Unresolved, Verdict, error_of
+from crawlproject.failures import WORDS, NameNotResolved, NotHttp, Unresolved, Verdict, error_of
 from tests.crawling import PROJECT
 
 
@@ -65,7 +65,25 @@ def test_a_name_server_that_did_not_answer_is_told_from_a_name_without_an_addres
     failure = CannotResolveHostError()
     failure.__cause__ = NameNotResolved("a.test", reason)
     assert error_of(failure) == error
-    key: Any = SimpleNamespace(host="a.test", port=80, ssl=True, is_ssl=False)
-    failure.__cause__ = ClientConnectorDNSError(key, NameNotResolved("a.test", reason))
+    assert str(failure.__cause__.strerror) == f"lookup of a.test: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "cause", "error"),
+    [
+        (DownloadFailedError, ssl.SSLCertVerificationError(), "tls"),
+        (DownloadFailedError, NotHttp("x"), "unreadable: not HTTP"),
+        (DownloadFailedError, ConnectionResetError(), "connection lost"),
+        (DownloadFailedError, ValueError(), "connection lost"),
+        (DownloadConnectionRefusedError, OSError(errno.ECONNREFUSED, ""), "connection refused"),
+        (DownloadConnectionRefusedError, OSError(errno.EHOSTUNREACH, ""), "connection lost"),
+        # Of Scrapy's handler on Twisted.
+        (DownloadConnectionRefusedError, TwistedRefused(), "connection refused"),
+    ],
+)
+def test_a_failed_download_is_named_by_its_cause(
+    kind: type[Exception], cause: Exception, error: str
+) -> None:
+    failure = kind()
+    failure.__cause__ = cause
     assert error_of(failure) == error
-    assert str(failure.__cause__.os_error.strerror) == f"lookup of a.test: {reason}"

@@ -49,6 +49,7 @@ def test_no_other_setting_is_a_secret() -> None:
     assert {name for name in known if is_secret(name)} == {
         *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
         *("FTP_PASSWORD", "HTTPAUTH_PASS", "MAIL_PASS", "TELNETCONSOLE_PASSWORD"),
+        *("FETCHING_HEADERS", "FETCHING_COOKIES"),
     }
     for name in ("PWD", "OLDPWD", "SSH_ASKPASS", "AWS_WEB_IDENTITY_TOKEN_FILE", "User-Agent"):
         assert not is_secret(name)

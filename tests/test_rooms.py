@@ -13,16 +13,19 @@ PACKAGE = Path(__file__).parent.parent / "crawlproject"
 # What every room may use, then the rooms in the order of a URL's way, then who looks on.
 COMMON = (
     "compressed",
-    "dispatch",
     "errors",
     "extras",
     "failures",
     "items",
     "moments",
+    "page_adapter",
     "printable",
     "private_files",
+    "receivers",
     "records",
     "redaction",
+    "scrapy_compat",
+    "sync_output",
 )
 ROOMS = (
     "urls",
@@ -31,6 +34,7 @@ ROOMS = (
     "recrawl",
     "frontier",
     "politeness",
+    "fetching",
     "render",
     "pages",
     "pipelines",
@@ -43,6 +47,7 @@ ROOMS = (
     "commands",
     "api",
     "service",
+    "fastpath",
 )
 OTHERS = {"__pycache__"}
 
@@ -120,7 +125,9 @@ PURE = (
     "frontier/levels.py",
     "frontier/redirects.py",
     "frontier/redis/fed.py",
-    "politeness/decoding.py",
+    "fetching/decoding.py",
+    "fetching/http1.py",
+    "fetching/leniency.py",
     "politeness/excerpt.py",
     "politeness/retry_after.py",
     "pages/names.py",
@@ -128,7 +135,10 @@ PURE = (
     "pages/lenient_json.py",
     "pages/json_ld.py",
     "pages/words.py",
-    "pages/signature.py",
+    "pages/shingles.py",
+    "pages/signatures/__init__.py",
+    "pages/signatures/builtin.py",
+    "pages/signatures/datasketch.py",
     "pipelines/bands.py",
     "pipelines/firsts.py",
     "spiders/values.py",

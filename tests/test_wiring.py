@@ -70,7 +70,7 @@ def test_what_is_named_with_none_is_off() -> None:
     orders = {load_object(name).__name__: order for name, order in extensions.items()}
     # Scrapy leaves out what is None.
     assert orders["Overload"] == 110
-    assert not {"GateThrottle", "SpiderState"} & orders.keys()
+    assert not {"GateThrottle", "AutoThrottle"} & orders.keys()
 
 
 def test_a_crawl_without_it_is_refused(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from crawlproject.api.caller import CONTENT, CallerSpider, Functions, use_functi
 from crawlproject.errors import BadArgument
 from crawlproject.frontier import frontier_of
 from crawlproject.items import Page
+from crawlproject.scrapy_compat import engine_of
 from crawlproject.spiders import arguments
 from crawlproject.urls.document import text_of
 
@@ -154,7 +155,8 @@ class _Crawl:
         crawler = self._crawler
         if self._stopping is not None or self._is_over or crawler is None:
             return
-        if crawler._engine is not None and crawler.engine.running:
+        engine = engine_of(crawler)
+        if engine is not None and engine.running:
             self._stopping = asyncio.ensure_future(crawler.stop_async())
         else:
             # An engine that is told to stop before it runs would never end.

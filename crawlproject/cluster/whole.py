@@ -98,6 +98,9 @@ class Whole:
         # The workers have them, and none has all.
         return HostsNow()
 
+    def bottleneck(self) -> None:
+        """Each worker has its own."""
+
     def recall(self, name: str) -> str | None:
         return self._reader.note(name)
 

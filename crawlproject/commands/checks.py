@@ -17,6 +17,7 @@ from crawlproject.errors import BadArgument, BadInput
 from crawlproject.private_files import create_private, target_of
 from crawlproject.redaction import HIDDEN, may_hold_secret
 from crawlproject.spiders.arguments import ARGUMENTS
+from crawlproject.spiders.refused import REFUSED
 from crawlproject.spiders.values import encoding, yes_or_no
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def check_settings(given: Sequence[str]) -> None:
 
     A name that resembles none may belong to a team's own component.
     """
-    defaults = {**vars(default_settings), **vars(project)}
+    defaults = {**REFUSED, **vars(default_settings), **vars(project)}
     known = {name for name in defaults if name.isupper()}
     for pair in given:
         name, _, value = pair.partition("=")

@@ -18,6 +18,7 @@ from crawlproject.commands import crawl
 from crawlproject.commands.crawl import STDOUT, complain, cut_short
 from crawlproject.errors import BadArgument, BadInput, BadOutput
 from crawlproject.frontier import frontier_of
+from crawlproject.scrapy_compat import stats_of
 
 if TYPE_CHECKING:
     import argparse
@@ -114,7 +115,8 @@ class Command(crawl.Command):
         use_fleet(crawler, Fleet(workers, client, is_own, place))
 
     def exit_status(self, crawler: Crawler, bootstrap_failed: bool) -> int:
-        if crawler._stats is not None and crawler.stats.get_value("finish_reason") is None:
+        stats = stats_of(crawler)
+        if stats is not None and stats.get_value("finish_reason") is None:
             fleet_of(crawler).workers.kill()
             return cut_short(_has_begun(crawler), fleet_of(crawler).place)
         status = super().exit_status(crawler, bootstrap_failed)

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import errno
 import gc
 import os
@@ -39,14 +40,15 @@ from crawlproject.exports.formats import complete_feeds, with_format
 from crawlproject.exports.outputs import check_appended, check_outputs
 from crawlproject.failures import explain
 from crawlproject.frontier import frontier_of
-from crawlproject.frontier.leases import check_wiring
+from crawlproject.frontier.configuration import check_wiring
 from crawlproject.frontier.opening import check_crawl_directory
 from crawlproject.monitoring.listening import check_metrics_port
 from crawlproject.monitoring.streams import tell
 from crawlproject.pipelines.places import check_store
 from crawlproject.redaction import SECRETS, protect
 from crawlproject.render import NO_BROWSER
-from crawlproject.spiders.arguments import ARGUMENTS
+from crawlproject.scrapy_compat import stats_of
+from crawlproject.spiders.arguments import ARGUMENTS, check_all
 from crawlproject.spiders.values import log_level
 from crawlproject.wiring import Wiring
 
@@ -125,6 +127,8 @@ class Command(crawl.Command):
         warn_of_secrets(opts.set)
         check_options(args[1:])
         check_components(self.crawler_process.settings)
+        # Both: Scrapy writes the process's settings into the crawler's once more.
+        check_all(self.crawler_process.settings)
         crawler = self._create_crawler(self._spider_class(args))
         self._check(crawler, opts.spargs)
         return crawler
@@ -170,6 +174,7 @@ class Command(crawl.Command):
 
     def _check(self, crawler: Crawler, spargs: dict[str, str]) -> None:
         complete_feeds(crawler.settings)
+        check_all(crawler.settings)
         settings = crawler.settings.copy()
         check = getattr(crawler.spidercls, "check_arguments", None)
         if check is not None:
@@ -193,15 +198,20 @@ def less_garbage_collection() -> Iterator[None]:
     finally:
         gc.set_threshold(*thresholds)
         gc.unfreeze()
+        # The collections at the interpreter's exit would take a third of a second, and find only
+        # what ends with the process anyway. All that must be closed is closed by now.
+        atexit.register(gc.freeze)
 
 
 def _exit_status(crawler: Crawler, bootstrap_failed: bool, complain: Callable[[str], None]) -> int:
-    stats: dict[str, Any] = {} if crawler._stats is None else crawler.stats.get_stats()
-    if bootstrap_failed:
+    collector = stats_of(crawler)
+    stats: dict[str, Any] = {} if collector is None else collector.get_stats()
+    problem = _storage_problem(crawler)
+    if bootstrap_failed and problem is None:
         return 1
     if "finish_reason" not in stats:
         return cut_short(bool(stats.get("downloader/request_count")), crawler.settings["JOBDIR"])
-    if problem := _storage_problem(crawler):
+    if problem is not None:
         is_kept = crawler.settings["JOBDIR"] or crawler.settings["REDIS_URL"]
         goes_on = "; the same command goes on from what is there" if is_kept else ""
         place = frontier_of(crawler).place

@@ -29,13 +29,7 @@ from crawlproject.exports.storage import replaced
 from crawlproject.frontier.redis.address import is_address
 from crawlproject.monitoring.streams import abandon_standard_output, standard_output, tell
 from crawlproject.redaction import protect
-from crawlproject.report.diff.as_csv import write_csv
-from crawlproject.report.diff.as_html import write_html
-from crawlproject.report.diff.as_json import write_json
-from crawlproject.report.diff.comparison import compare
-from crawlproject.report.diff.facts import Reduced
 from crawlproject.report.diff.fields import FIELDS, KINDS, chosen, ignored
-from crawlproject.report.diff.opening import opened
 from crawlproject.report.diff.words import headline
 
 if TYPE_CHECKING:
@@ -48,7 +42,6 @@ if TYPE_CHECKING:
 
 _SYNTAX = "A B [options]"
 _OPTIONS = ("--json", "--csv", "--output", "--ignore", "--only", "--crawl")
-_FORMATS: dict[str, Write] = {"json": write_json, "csv": write_csv, "html": write_html}
 _COSMETIC = "cosmetic: content, where the text is almost the same"
 _DIFFERENT, _TROUBLE = 1, 2
 
@@ -116,6 +109,11 @@ class Command(ScrapyCommand):
             self.exitcode = INTERRUPTED
 
     def _answer(self, args: list[str], opts: argparse.Namespace) -> None:
+        # Scrapy imports all commands for each: what only one needs is imported when it runs.
+        from crawlproject.report.diff.comparison import compare
+        from crawlproject.report.diff.facts import Reduced
+        from crawlproject.report.diff.opening import opened
+
         assert self.settings is not None
         before, after = _operands(args)
         if opts.json and opts.csv:
@@ -142,7 +140,7 @@ class Command(ScrapyCommand):
                 write(comparison, file)
             outputs.close()
             if opts.json or opts.csv:
-                write = write_json if opts.json else write_csv
+                write = _formats()["json" if opts.json else "csv"]
                 write(comparison, standard_output(is_json=opts.json))
             elif files:
                 tell(headline(comparison))
@@ -164,9 +162,17 @@ def _operands(args: list[str]) -> tuple[str, str]:
     return args[0], args[1]
 
 
+def _formats() -> dict[str, Write]:
+    from crawlproject.report.diff.as_csv import write_csv
+    from crawlproject.report.diff.as_html import write_html
+    from crawlproject.report.diff.as_json import write_json
+
+    return {"json": write_json, "csv": write_csv, "html": write_html}
+
+
 def _writer(name: str, compared: tuple[str, str]) -> Write:
     path = Path(name)
-    write = _FORMATS.get(path.suffix[1:].lower())
+    write = _formats().get(path.suffix[1:].lower())
     if write is None:
         raise BadOutput(f"can't write {name!r}: give the file the extension .html, .json or .csv")
     if path.is_file() and any(Path(one).is_file() and path.samefile(one) for one in compared):

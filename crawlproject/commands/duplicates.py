@@ -23,7 +23,7 @@ from crawlproject.exports.cells import cell
 from crawlproject.frontier.reading import Reader
 from crawlproject.monitoring.streams import standard_output
 from crawlproject.pipelines.clusters import duplicates
-from crawlproject.pipelines.duplicates import MAKING, Making
+from crawlproject.pipelines.parameters import NOTE, SignatureParameters
 from crawlproject.spiders.values import part
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Command(Inquiry, ScrapyCommand):
         parser.add_argument(
             "--threshold",
             metavar="PART",
-            help="how much of the text is the same, from 0.1 to 1 (DUPLICATES_THRESHOLD: 0.9)",
+            help="how much of the text is the same, from 0.1 to 1 (DUPLICATES_THRESHOLD: 0.85)",
         )
 
     def answer(self, operands: list[str], source: Source, opts: argparse.Namespace) -> int:
@@ -78,21 +78,21 @@ class Command(Inquiry, ScrapyCommand):
             threshold = part("--threshold", opts.threshold)
         with source.opened() as database:
             reader = Reader(database)
-            making = Making.from_note(reader.note(MAKING))
-            found = [] if making is None else _found(reader, threshold, making.size)
+            parameters = SignatureParameters.from_note(reader.note(NOTE))
+            found = [] if parameters is None else _found(reader, threshold, parameters)
         if opts.json:
             _write_json(found, threshold)
         elif opts.csv:
             _write_csv(found)
         else:
-            _write_table(found, threshold, is_noted=making is not None)
+            _write_table(found, threshold, is_noted=parameters is not None)
         return 0
 
 
-def _found(reader: Reader, threshold: float, size: int) -> list[Duplicate]:
+def _found(reader: Reader, threshold: float, parameters: SignatureParameters) -> list[Duplicate]:
     """Clusters by the place of their first page, and so the pages in them: breadth first."""
     marks = sorted(
-        duplicates(reader.database, threshold=threshold, size=size),
+        duplicates(reader.database, threshold=threshold, signatures=parameters.signatures()),
         key=lambda mark: (reader.place_of(mark.of), reader.place_of(mark.page)),
     )
     return [

@@ -96,7 +96,7 @@ class Command(crawl.Command):
     def _export(self, reader: Reader, folder: Path | None) -> int:
         """The exit status. Raises BadInput for outputs that can't be written."""
         assert self.crawler_process is not None
-        crawler = self._create_crawler(ExportSpider)
+        crawler = self.crawler_process.create_crawler(ExportSpider)
         complete_feeds(crawler.settings)
         feeds = crawler.settings.getdict("FEEDS")
         check_outputs(feeds, crawler)

@@ -20,12 +20,12 @@ from crawlproject.exports.cells import cell
 from crawlproject.frontier.reading import Reader
 from crawlproject.monitoring.ending import plural
 from crawlproject.monitoring.streams import standard_output
-from crawlproject.report.linked import Ranked, ranked
 
 if TYPE_CHECKING:
     import argparse
 
     from crawlproject.frontier.source import Source
+    from crawlproject.report.linked import Ranked
 
 _TOP = 20
 
@@ -51,6 +51,9 @@ class Command(Inquiry, ScrapyCommand):
         parser.add_argument("--top", metavar="N", help=f"how many pages ({_TOP}); 0: all")
 
     def answer(self, operands: list[str], source: Source, opts: argparse.Namespace) -> int:
+        # Scrapy imports all commands for each: what only one needs is imported when it runs.
+        from crawlproject.report.linked import ranked
+
         if opts.json and opts.csv:
             raise BadArgument("--csv", "goes not together with --json: give one of them")
         top = _number(opts.top)
@@ -76,6 +79,8 @@ def _number(text: str | None) -> int:
 
 
 def _write_csv(found: list[Ranked]) -> None:
+    from crawlproject.report.linked import Ranked
+
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(Ranked._fields)

@@ -18,7 +18,6 @@ from crawlproject.monitoring.ending import plural, size
 from crawlproject.monitoring.limits import limits_of
 from crawlproject.monitoring.streams import tell
 from crawlproject.pipelines.marking import Marks
-from crawlproject.report.document import write_report
 
 if TYPE_CHECKING:
     import argparse
@@ -64,6 +63,9 @@ class Command(Inquiry, ScrapyCommand):
         return 0
 
     def _write(self, file: IO[bytes], database: sqlite3.Connection) -> None:
+        # Scrapy imports all commands for each: what only one needs is imported when it runs.
+        from crawlproject.report.document import write_report
+
         assert self.settings is not None
         reader = Reader(database)
         marks = Marks.from_settings(reader, self.settings)

@@ -55,7 +55,8 @@ class Feeds(FeedExporter):
         self._documents = [slot for slot in self.slots if self._is_document(slot)]
         self.slots = [slot for slot in self.slots if slot not in self._documents]
         for slot in (*self.slots, *self._documents):
-            for cls in slot.filter.item_classes or ():
+            # A filter of the user's own need not have it.
+            for cls in getattr(slot.filter, "item_classes", None) or ():
                 self._kinds[f"{cls.__module__}.{cls.__qualname__}"] = cls
         lines = self.slots
         appended = [slot for slot in lines if self._has_before(slot)]

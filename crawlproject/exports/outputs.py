@@ -13,6 +13,7 @@ from w3lib.url import file_uri_to_path
 
 from crawlproject.errors import BadOutput
 from crawlproject.exports.formats import format_of
+from crawlproject.exports.options import check_options
 from crawlproject.exports.storage import LINES
 from crawlproject.private_files import target_of
 
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
 
 
 def check_outputs(feeds: Mapping[Any, Any], crawler: Crawler) -> None:
-    """Raise BadOutput for the first output that can't be written."""
-    storages = crawler.settings.getwithbase("FEED_STORAGES")
-    formats = crawler.settings.getwithbase("FEED_EXPORTERS")
+    """Raise BadOutput for the first output that can't be written as it is asked for."""
+    settings = crawler.settings
+    storages = settings.getwithbase("FEED_STORAGES")
+    formats = settings.getwithbase("FEED_EXPORTERS")
     for uri, options in feeds.items():
         if isinstance(options, dict):
             _check_format(str(uri), options, formats)
+            check_options(str(uri), options, settings)
         path = local_path(str(uri))
         if path is None:
             _check_storage(str(uri), storages, crawler, options)

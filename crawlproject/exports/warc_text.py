@@ -50,8 +50,10 @@ def status_line(stored: dict[str, Any]) -> tuple[str, str]:
     status = int(stored["status"])
     reason = stored.get("reason")
     if reason is None:
-        known = HTTPStatus._value2member_map_.get(status)
-        reason = known.phrase if isinstance(known, HTTPStatus) else ""
+        try:
+            reason = HTTPStatus(status).phrase
+        except ValueError:
+            reason = ""
     version = stored.get("http_version")
     return version if version in _VERSIONS else "HTTP/1.1", f"{status} {_line(reason)}".rstrip()
 

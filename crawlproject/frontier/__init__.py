@@ -3,9 +3,9 @@
 Where things are, from Scrapy inwards:
 
 - Scrapy: ``scheduler``, ``leases``, ``requests``, ``deadline``, ``opening``; what it keeps to
-  itself, in ``engine``, ``short_way``, ``scraping``; projects that name our scheduler alone, in
-  ``alone``; a run that fetches nothing, in ``idle``; how long a page may be read, in ``time_cap``,
-  by the clocks of ``ticking``
+  itself, in ``engine``; settings it can't work with, in
+  ``configuration``; when an idle crawl ends, in ``idle_timeout``; a run that fetches nothing, in
+  ``idle``; how long a page may be read, in ``time_cap``, by the clocks of ``ticking``
 - the engines: ``sqlite``, and ``redis/`` for many workers, over ``turns`` and ``hosts`` (when a
   host may be asked); ``guard``, ``clock``
 - what decides about URLs, the same for both, each a layer on the one before: ``graph`` (the
@@ -39,8 +39,8 @@ def frontier_of(crawler: Crawler) -> Frontier:
         return _frontiers[crawler]
     except KeyError:
         raise LookupError(
-            "this crawl has no frontier: set SCHEDULER to "
-            "'crawlproject.frontier.scheduler.FrontierScheduler'"
+            "this crawl has no frontier: it has another scheduler. In a project of your own, add "
+            'ADDONS = {"crawlproject.Addon": 100}'
         ) from None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crawlproject import records
 from crawlproject.frontier.base import Candidate, Lease
 from crawlproject.frontier.comparing import Before, Found
-from crawlproject.frontier.entry import depth_of
+from crawlproject.frontier.entry import NOT_KEPT, depth_of
 from crawlproject.recrawl.visit import Change, Visit
 
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ def to_record(lease: Lease, *, is_whole: bool = False) -> Record:
         "redirect_answer": lease.redirect_answer,
         "stored": None if lease.redirect is None and not is_whole else lease.stored,
         "found": [[url, lease.reasons.get(url)] for url in lease.links],
+        "requests": {
+            url: request if isinstance(request, str) else NOT_KEPT
+            for url, request in lease.requests.items()
+            if request is not None
+        },
         "records": lease.records,
         "visit": None if lease.visit is None else [*lease.visit],
         "is_unchanged": lease.is_unchanged,
@@ -71,5 +76,7 @@ def from_record(answer: Record, entry: Entry) -> Lease:
     if answer["found_changed"] is not None:
         change, detail = answer["found_changed"]
         lease.found_changed = Found(Change(change), detail)
-    lease.found = [Candidate(url, reason) for url, reason in answer["found"]]
+    # Not in crawl directories that were made before this was kept.
+    requests = answer.get("requests") or {}
+    lease.found = [Candidate(url, reason, requests.get(url)) for url, reason in answer["found"]]
     return lease

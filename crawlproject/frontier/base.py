@@ -16,12 +16,14 @@ Rules that every engine keeps, and that the contract suite checks:
 - A redirect is an edge of length 0: the target has the depth of its source.
 - With a page budget, pages are those that a breadth-first crawl by one patient worker
   would have fetched first, whatever the order in which the answers came.
-- In flight per host never exceeds its cap, and a host that has a delay is asked by one
-  request at a time, which starts at least that delay after the last one ended.
+- A request to a host starts only while fewer are in flight than its concurrency (one, with a
+  Crawl-delay), not before its delay has passed since the last completion, and not before the
+  interval of its rate and of AutoThrottle has passed since the last start.
 - Time comes in as an argument, in seconds of the epoch, from a clock that never goes back
   while the crawl runs (``clock.py``).
 - Whoever opens a crawl directory again finds what was committed: what was leased then is
-  queued, no host is asked sooner than its delay after the opening, and holds still hold.
+  queued, no host is asked before its delay and its interval have passed since the opening, and
+  holds still hold.
 - No host is asked for the first time before the store knows of it.
 - What only a sitemap leads to has the depth 1, and comes after all that links lead to.
 - A URL that is visited again keeps its page until the new one is there. What it does not link to
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from crawlproject.frontier.bottleneck import Bottleneck
     from crawlproject.frontier.comparing import Before, Found
     from crawlproject.frontier.hosts import HostsNow
     from crawlproject.frontier.reading import Reader
@@ -60,6 +63,8 @@ class State(StrEnum):
 
 # Where a request carries its lease.
 LEASE = "lease"
+# Where a request without a lease says at which host it has a turn.
+TURN = "turn"
 
 # Reasons that speak of the way a URL was found, not of the URL: another way may let it in.
 DEPTH = "depth"
@@ -128,6 +133,9 @@ class Lease:
     # have it. No objects: a page has sixty links, of which most are known.
     links: list[str] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
+    # The requests of links that a spider's rules have made, by URL: as text, or as the object
+    # if it can't be serialised.
+    requests: dict[str, Any] = field(default_factory=dict)
     # Where it redirects to, when that is followed: then it is no page of its own.
     redirect: str | None = None
     # The answer that said so: it is shown to who asks about this URL, and to nobody else.
@@ -164,12 +172,13 @@ class Lease:
     @property
     def found(self) -> list[Candidate]:
         """Its links as candidates."""
-        return [Candidate(url, self.reasons.get(url)) for url in self.links]
+        return [Candidate(url, self.reasons.get(url), self.requests.get(url)) for url in self.links]
 
     @found.setter
     def found(self, candidates: list[Candidate]) -> None:
         self.links = [candidate.url for candidate in candidates]
         self.reasons = {url: reason for url, reason, _ in candidates if reason is not None}
+        self.requests = {url: request for url, _, request in candidates if request is not None}
         for url, reason, _ in candidates:
             if reason is None:
                 # One way that may be followed is enough.
@@ -270,6 +279,11 @@ class Frontier(Protocol):
         How many came in: neither known nor skipped.
         """
 
+    def knows(self, url: str) -> bool:
+        """Whether a URL has an entry. A worker of a shared crawl only knows what it has admitted
+        itself of late: the committer ignores what is admitted twice.
+        """
+
     def unknown(self, urls: Iterable[str]) -> list[str]:
         """Those that have no entry, unless they were judged before. A screen: it may name some that
         have one.
@@ -337,23 +351,23 @@ class Frontier(Protocol):
     def host_of(self, url: str) -> str:
         """The host that a URL belongs to: the unit of politeness."""
 
-    def enter(self, host: str, now: float) -> float:
-        """Ask for a turn at a host, for a request that is no URL's: 0, or seconds to wait."""
+    def acquire_turn(self, host: str, now: float) -> float:
+        """Acquire a turn at a host for a request without a lease: 0, or seconds to wait."""
 
-    def leave(self, host: str, now: float) -> None:
-        """That request has ended."""
+    def release_turn(self, host: str, now: float) -> None:
+        """The request of an acquired turn has ended."""
 
     def hold(self, host: str, until: float) -> None:
         """Ask nothing of the host before ``until``."""
 
-    def slow(self, host: str, delay: float) -> None:
-        """Leave ``delay`` seconds between two requests to the host, or more if it must be."""
+    def set_throttle(self, host: str, delay: float) -> None:
+        """Set AutoThrottle's delay: the shortest time from one start to the next."""
 
-    def pace(self, host: str) -> float:
-        """What ``slow`` said last."""
+    def throttle_delay(self, host: str) -> float:
+        """The delay that ``set_throttle`` has set last."""
 
-    def insist(self, host: str, delay: float) -> None:
-        """Never leave less than ``delay`` seconds between two requests to the host."""
+    def set_min_delay(self, host: str, delay: float) -> None:
+        """Raise the shortest delay of a host: its Crawl-delay. It gets one request at a time."""
 
     def overloaded(self, host: str, *, again: bool) -> int:
         """Count that a host had too much to do; not ``again``: it has not any more.
@@ -364,6 +378,11 @@ class Frontier(Protocol):
     def hosts(self, now: float) -> HostsNow:
         """How many hosts are in which state; of a shared crawl, those that this worker has met.
         It looks at every one of them.
+        """
+
+    def bottleneck(self) -> Bottleneck | None:
+        """The limit that has cost this run most of its time, and the host that waited for it; of a
+        shared crawl, as this worker has seen it.
         """
 
     def robots_of(self, origin: str) -> Robots | None:

@@ -47,6 +47,8 @@ class Commits(Visits):
         self._judge = judge
         self._capacity = capacity or _NO_LIMIT
         self._max_redirects = max_redirects
+        # Requests of links that wait and can't be serialised, by URL.
+        self._unkept: dict[str, Any] = {}
         # Answers whose links wait: for room, or for their turn.
         answers = store.answers()
         self._waiting = len(answers)
@@ -71,6 +73,9 @@ class Commits(Visits):
     def _put_aside(self, entry: Entry, lease: Lease) -> None:
         """Keep an answer, and the page at once: its links may wait long."""
         self._keep_records(entry, lease, None)
+        for url, request in lease.requests.items():
+            if request is not None and not isinstance(request, str):
+                self._unkept[url] = request
         number = self._store.put_answer(entry, to_text(lease))
         self._waiting += 1
         if self._budget is not None:
@@ -95,6 +100,8 @@ class Commits(Visits):
         url, text = self._store.take_answer(number)
         entry = self._store.by_id(url)
         lease = from_text(text, entry)
+        for candidate_url in self._unkept.keys() & lease.requests.keys():
+            lease.requests[candidate_url] = self._unkept.pop(candidate_url)
         lease.found = [self._judged_again(candidate) for candidate in lease.found]
         self._commit_answer(entry, lease)
 
@@ -105,10 +112,10 @@ class Commits(Visits):
         reason = self._judge(candidate.url)
         if reason is None and is_of_link(candidate.reason):
             reason = candidate.reason
-        return Candidate(candidate.url, reason)
+        return candidate._replace(reason=reason)
 
     def _commit_answer(self, entry: Entry, lease: Lease) -> None:
-        self._requests.pop(entry.id, None)
+        request = self._requests.pop(entry.id, entry.request)
         entry.again = None
         links: list[int] = []
         if lease.is_unchanged:
@@ -118,7 +125,7 @@ class Commits(Visits):
         elif lease.redirect is not None:
             self._leave_target(entry, lease)
             self._move(entry, State.DONE)
-            self._commit_redirect(entry, lease.redirect)
+            self._commit_redirect(entry, lease.redirect, request)
             if lease.redirect_answer is not None and entry.state is State.DONE:
                 # No page, because it has a target.
                 self._store.keep_beside(entry, lease)
@@ -213,15 +220,16 @@ class Commits(Visits):
     def _commit_links(self, entry: Entry, lease: Lease) -> list[int]:
         """The links of a page, as the store keeps them."""
         way = entry.way
-        links = self._offer_links(entry, lease.links, lease.reasons)
+        links = self._offer_links(entry, lease)
         while entry.way != way:
             # One of them was one redirect too many, and is none any more: it leads back here by
             # a shorter way, so what this page links to is nearer, too.
             way = entry.way
-            links = self._offer_links(entry, lease.links, lease.reasons)
+            links = self._offer_links(entry, lease)
         return links
 
-    def _offer_links(self, entry: Entry, urls: list[str], reasons: dict[str, str]) -> list[int]:
+    def _offer_links(self, entry: Entry, lease: Lease) -> list[int]:
+        urls, reasons, requests = lease.links, lease.reasons, lease.requests
         store = self._store
         step = entry.way.step(entry)
         links: list[int] = []
@@ -235,7 +243,8 @@ class Commits(Visits):
                     # What was new may have been met meanwhile, as when it is linked to twice.
                     child = store.cached(url) if is_current else store.get(url)
                     if child is None:
-                        child = self._meet(Candidate(url, reasons.get(url)), step)
+                        candidate = Candidate(url, reasons.get(url), requests.get(url))
+                        child = self._meet(candidate, step)
                         store.flush_if_large()
                         is_current = store.generation == generation
                         links.append(child.id << 1)
@@ -269,13 +278,17 @@ class Commits(Visits):
             # No page is to be shown, but its links lead on.
             self._store.add_links(entry, links)
 
-    def _commit_redirect(self, entry: Entry, target_url: str) -> None:
+    def _commit_redirect(self, entry: Entry, target_url: str, request: Any) -> None:
+        """``request`` is the spider's own request for the source, if it has made one."""
         if entry.fewest_hops >= self._max_redirects:
             target = entry
             entry.blocked = target_url
             self._report(entry, "too many redirects")
         else:
-            target = self._offer(Candidate(target_url), entry.way.hop())
+            # The target keeps callback, errback and meta of its source, not method and body.
+            # Credentials for the source are removed when the request is made.
+            inherited = request if entry.url.startswith("http") else None
+            target = self._offer(Candidate(target_url, None, inherited), entry.way.hop())
             self._store.redirect(entry, target)
             self._spare_hops(target, entry.fewest_hops + 1)
             loop = loop_of(entry, self._store)
@@ -313,5 +326,5 @@ class Commits(Visits):
             return False
         target, entry.blocked, entry.verdict = entry.blocked, None, None
         self._move(entry, State.DONE)
-        self._commit_redirect(entry, target)
+        self._commit_redirect(entry, target, entry.request)
         return True

@@ -40,8 +40,6 @@ class Node(NamedTuple):
     referrer: int
     fewest_hops: int
     reason: str | None
-    # A request of a spider's own, or a sitemap.
-    is_own: bool
     is_sitemap: bool = False
 
 

@@ -22,6 +22,10 @@ BY_SITEMAP = 1 << 24
 SITEMAP = "#sitemap"
 # … and what is none, for SQL.
 NO_SITEMAP = f"substr(url, -{len(SITEMAP)}) <> '{SITEMAP}'"
+# Requests of a higher priority count as of this one, and of a lower one as of the opposite.
+HIGHEST_PRIORITY = 1000
+# Ids below 2 ** 31 do not reach into the next priority.
+_PRIORITY_SHIFT = 31
 # In place of the level, in the key of a URL that is queued to be visited again.
 AGAIN = -1
 
@@ -29,6 +33,12 @@ AGAIN = -1
 def depth_of(level: int) -> int:
     """Links from a seed, or from a sitemap."""
     return level % BY_SITEMAP
+
+
+def rank_of(number: int, priority: int) -> int:
+    """The order within a host and level: by the priority of a request, then by arrival."""
+    clipped = max(-HIGHEST_PRIORITY, min(priority, HIGHEST_PRIORITY))
+    return number - (clipped << _PRIORITY_SHIFT)
 
 
 def address_of(url: str) -> str:
@@ -77,7 +87,7 @@ class Entry:
     id: int
     url: str
     way: Way
-    # The order of arrival, which decides within a level; of what is visited again, its turn.
+    # What decides within a level: priority and arrival; of what is visited again, its turn.
     rank: int
     state: State | None = None
     reason: str | None = None

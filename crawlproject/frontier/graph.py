@@ -18,7 +18,8 @@ from crawlproject.frontier.base import (
     is_of_link,
 )
 from crawlproject.frontier.census import Census
-from crawlproject.frontier.entry import BY_SITEMAP, NOT_KEPT, depth_of
+from crawlproject.frontier.entry import BY_SITEMAP, NOT_KEPT, depth_of, rank_of
+from crawlproject.frontier.requests import priority_of
 from crawlproject.records import encodable
 from crawlproject.scope.traps import GROWING_PATH
 
@@ -102,6 +103,7 @@ class LinkGraph(ABC):
         entry = self._store.add(candidate.url, way)
         if candidate.request is not None:
             self._keep_request(entry, candidate.request)
+            entry.rank = rank_of(entry.id, priority_of(candidate.request))
         reason = candidate.reason
         if reason in self._judges:
             reason = self._judges[reason](candidate.url)

@@ -1,6 +1,16 @@
-"""When a host may be asked: one queue a host, and the gate before it.
+"""When a request to a host may start: one queue a host, and the gate before it.
 
-Pure: no clock, no I/O. Every operation costs O(log hosts) or O(log queue of a host).
+A request starts when all of this holds:
+
+| limit | holds when |
+|---|---|
+| concurrency | fewer requests are in flight than allowed; with a Crawl-delay, none |
+| delay | DOWNLOAD_DELAY, and Crawl-delay, have passed since the last completion |
+| rate | 1 / POLITENESS_RATE has passed since the last start |
+| AutoThrottle | its delay has passed since the last start |
+| hold | the host is not held any more (429, 503, robots.txt unavailable) |
+
+Pure: no clock, no I/O, no randomness. Every operation costs O(log hosts) or O(log queue of a host).
 
 A host is in one of three places: among the *ready* ones, ordered by their best URL;
 among the *waiting* ones, ordered by the time they get ready; or in neither, because it
@@ -16,6 +26,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush, nsmallest
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+
+from crawlproject.frontier.bottleneck import Bottleneck, add_waiting, bottleneck_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -38,17 +50,26 @@ BEFORE_ALL: Key = (-2, 0, 0)
 
 
 class HostLimits(NamedTuple):
-    """How one host is to be treated, whatever it says itself."""
+    """The limits that the settings give a host."""
 
+    # Seconds from a completion to the next start; requests in flight.
     delay: float = 0.0
     concurrency: int = 1
-    # The delay until something is known about the host, and the longest that throttling adds.
+    # AutoThrottle's delay before the first response, and the longest one.
     start_delay: float = 0.0
     max_throttle: float = float("inf")
+    # Requests started a second; 0: no limit.
+    rate: float = 0.0
+    # The part of the delay by which it varies at random, up and down.
+    jitter: float = 0.0
+    # How many requests AutoThrottle keeps in flight, on average.
+    target: float = float("inf")
+    # Whether the concurrency is that target, because it is below the one that was set.
+    is_target: bool = False
 
 
 class HostsNow(NamedTuple):
-    """How many hosts are in which state at a moment, and what they are left between requests."""
+    """How many hosts are in which state at a moment, and how fast they may be asked."""
 
     total: int = 0
     # May be asked now, and have something queued or in flight.
@@ -58,7 +79,7 @@ class HostsNow(NamedTuple):
     # Wait for longer than their delay, with or without anything queued.
     held: int = 0
     idle: int = 0
-    # Seconds.
+    # Seconds between two starts, when a host is asked as fast as its limits allow.
     mean_delay: float = 0.0
     longest_delay: float = 0.0
     # So far, host by host; a host has the same place at every look, and new ones come last.
@@ -80,10 +101,16 @@ class Host:
     id: int
     name: str
     limits: HostLimits
-    # What it asked for (Crawl-delay), and what its answers ask for (AutoThrottle).
-    insisted: float = 0.0
-    throttled: float = 0.0
+    # The longest Crawl-delay that it asked for: seconds from a completion to the next start.
+    min_delay: float = 0.0
+    # AutoThrottle's delay: seconds from a start to the next.
+    throttle: float = 0.0
+    # When its delay and its hold end; when its delay alone does.
     ready_at: float = float("-inf")
+    delayed_until: float = float("-inf")
+    # The last start, and the one before it.
+    started_at: float = float("-inf")
+    started_before: float = float("-inf")
     # Requests so far, and how often in a row it said that it has too much to do.
     requests: int = 0
     failures: int = 0
@@ -96,29 +123,73 @@ class Host:
     ticket: int = 0
     waits: bool = False
     offered: Key | None = None
+    # Requests that may be in flight from this process. Workers of a shared crawl have fewer.
+    allowed: int = -1
+    # For ``bottleneck.py``: requests of this run, when it had as much in flight as it may for the
+    # last time, when it was last accounted for, when its queue was last filled, and seconds waited
+    # by limit.
+    started: int = 0
+    freed_at: float = float("-inf")
+    accounted_at: float = float("-inf")
+    queued_at: float = float("-inf")
+    waited: list[float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.allowed < 0:
+            self.allowed = self.limits.concurrency
 
     def lane(self, key: Key) -> Lane:
         return self.new if key[0] >= 0 else self.again
 
     @property
     def delay(self) -> float:
-        throttled = min(self.throttled, self.limits.max_throttle)
-        return max(self.limits.delay, self.insisted, throttled)
+        """Seconds from a completion to the next start."""
+        return max(self.limits.delay, self.min_delay)
+
+    @property
+    def interval(self) -> float:
+        """Seconds from a start to the next."""
+        rate = self.limits.rate
+        throttle = min(self.throttle, self.limits.max_throttle)
+        return max(1 / rate, throttle) if rate else throttle
+
+    @property
+    def start_at(self) -> float:
+        """When the next request may start, if there is room for it."""
+        interval = self.interval
+        return max(self.ready_at, self.started_at + interval) if interval else self.ready_at
+
+    @property
+    def pause(self) -> float:
+        """Seconds that are enough between whatever has happened and the next start."""
+        return max(self.delay, self.interval)
+
+    @property
+    def spacing(self) -> float:
+        """Seconds between two starts, at least, on average."""
+        width = 1 if self.min_delay > 0 else self.limits.concurrency
+        return max(self.delay / max(width, 1), self.interval)
+
+    def is_throttled(self) -> bool:
+        """Whether AutoThrottle's delay is the longer interval."""
+        rate = self.limits.rate
+        return not rate or min(self.throttle, self.limits.max_throttle) > 1 / rate
 
     def free(self) -> bool:
-        # While an answer is on its way nobody knows when it will end, so 'start no sooner
-        # than the delay after the last end' can only be promised one request at a time.
-        most = self.limits.concurrency
-        return self.in_flight < (min(most, 1) if self.delay > 0 else most)
+        # Who asks for a Crawl-delay expects one request at a time.
+        cap = min(self.allowed, 1) if self.min_delay > 0 else self.allowed
+        return self.in_flight < cap
 
 
 class HostGate(Generic[T]):
-    """Queues of URLs by host, given out no faster than each host allows.
+    """Queues of URLs by host, given out no faster than the limits of each host allow.
 
     ``resolve`` says what is queued under a key, or None if that was long ago; ``refill``
     gives the next keys of a host's lane behind its horizon; ``changed`` is told of every
     host whose politeness state has changed. ``share`` is the part of a host's turns that go to
-    what is visited again, while both lanes have some.
+    what is visited again, while both lanes have some. ``vary`` returns a random number between
+    -1 and 1, for the jitter of delays. In a shared crawl (``is_shared``) nothing is given out
+    before ``allow`` says how much.
     """
 
     def __init__(
@@ -128,8 +199,13 @@ class HostGate(Generic[T]):
         refill: Callable[[Host, Lane, int], list[Key]],
         changed: Callable[[Host], None],
         share: float = 0.5,
+        vary: Callable[[], float] = float,
+        *,
+        is_shared: bool = False,
     ) -> None:
         self._share = share
+        self._vary = vary
+        self._is_shared = is_shared
         self._limits = limits
         self._resolve = resolve
         self._refill = refill
@@ -138,6 +214,7 @@ class HostGate(Generic[T]):
         self._ready: list[tuple[Key, int, Host]] = []
         self._waiting: list[tuple[float, int, Host]] = []
         self._tickets = 0
+        self._in_flight = self._most_in_flight = 0
         self._now = float("-inf")
         # When a host that is new here may be asked first.
         self.not_before = float("-inf")
@@ -163,7 +240,9 @@ class HostGate(Generic[T]):
         host = self._hosts.get(name)
         if host is None:
             limits = self._limits(name)
-            host = Host(len(self._hosts) + 1, name, limits, throttled=limits.start_delay)
+            host = Host(len(self._hosts) + 1, name, limits, throttle=limits.start_delay)
+            if self._is_shared:
+                host.allowed = 0
             host.ready_at = self.not_before
             self._hosts[name] = host
             self._changed(host)
@@ -180,6 +259,7 @@ class HostGate(Generic[T]):
             if key < host.offered:
                 self._offer(host)
         elif not host.waits and host.free():
+            host.queued_at = self._now
             self._offer(host)
 
     def take(self, now: float) -> tuple[Host, T] | None:
@@ -193,7 +273,8 @@ class HostGate(Generic[T]):
             item = self._pop(host)
             if item is None:
                 continue
-            self._begin(host)
+            add_waiting(host, now)
+            self._begin(host, now)
             return host, item
         return None
 
@@ -211,16 +292,16 @@ class HostGate(Generic[T]):
         ready = waiting = held = 0
         sum_of_delays = longest = 0.0
         for host in self._hosts.values():
-            delay = host.delay
-            sum_of_delays += delay
-            longest = max(longest, delay)
+            spacing = host.spacing
+            sum_of_delays += spacing
+            longest = max(longest, spacing)
             # No delay takes it further than that.
-            if host.ready_at > now + delay:
+            if host.ready_at > now + host.delay:
                 held += 1
             elif host.in_flight:
                 ready += 1
             elif host.new.has_more() or host.again.has_more():
-                if host.ready_at > now:
+                if host.start_at > now:
                     waiting += 1
                 else:
                     ready += 1
@@ -236,31 +317,43 @@ class HostGate(Generic[T]):
             requests=[host.requests for host in self._hosts.values()],
         )
 
-    def enter(self, name: str, now: float) -> float:
+    def acquire_turn(self, name: str, now: float) -> float:
         """Take a turn at the host without an item: 0 if it is given, else seconds to wait."""
         self._now = max(self._now, now)
         host = self.host(name)
         if not host.free():
             return _PATIENCE
-        if host.ready_at > now:
-            return host.ready_at - now
-        self._begin(host)
+        if host.start_at > now:
+            return host.start_at - now
+        self._begin(host, now)
         return 0.0
 
     def landed(self, name: str, now: float) -> None:
-        """A request of the host has ended: its delay counts from now."""
+        """A request to the host is complete: its delay counts from now."""
         self._now = max(self._now, now)
         host = self.host(name)
+        if not host.free():
+            host.freed_at = max(host.freed_at, now)
         host.in_flight -= 1
-        host.ready_at = max(host.ready_at, now + host.delay)
+        self._in_flight -= 1
+        delay = host.delay
+        if jitter := host.limits.jitter:
+            varied = host.limits.delay * (1 + jitter * self._vary())
+            delay = max(varied, host.min_delay, 0.0)
+        host.delayed_until = max(host.delayed_until, now + delay)
+        host.ready_at = max(host.ready_at, host.delayed_until)
         self._changed(host)
         self._offer(host)
 
-    def withdraw(self, name: str) -> None:
-        """What was taken never reached the host, so it costs no delay."""
+    def withdraw(self, name: str, started_at: float) -> None:
+        """What was taken at a time never reached the host: it costs neither delay nor rate."""
         host = self.host(name)
         host.in_flight -= 1
         host.requests -= 1
+        host.started -= 1
+        self._in_flight -= 1
+        if started_at == host.started_at:
+            host.started_at = host.started_before
         self._changed(host)
         self._offer(host)
 
@@ -270,23 +363,32 @@ class HostGate(Generic[T]):
         self._changed(host)
         self._offer(host)
 
-    def allow(self, name: str, concurrency: int) -> Host:
-        """Have as many requests at the host at once as is said."""
+    def allow(self, name: str, requests: int) -> Host:
+        """Set how many requests may be in flight from this process."""
         host = self.host(name)
-        if host.limits.concurrency != concurrency:
-            host.limits = host.limits._replace(concurrency=concurrency)
+        if host.allowed != requests:
+            host.allowed = requests
             self._offer(host)
         return host
 
-    def slow(self, name: str, delay: float) -> None:
+    def set_throttle(self, name: str, delay: float) -> None:
         host = self.host(name)
-        host.throttled = delay
+        host.throttle = delay
         self._changed(host)
+        if host.waits or host.offered is not None:
+            self._offer(host)
 
-    def insist(self, name: str, delay: float) -> None:
+    def set_min_delay(self, name: str, delay: float) -> None:
         host = self.host(name)
-        host.insisted = max(host.insisted, delay)
+        host.min_delay = max(host.min_delay, delay)
         self._changed(host)
+        if host.offered is not None:
+            # It may have too many in flight now.
+            self._offer(host)
+
+    def bottleneck(self) -> Bottleneck | None:
+        """The limit that cost most time: O(hosts)."""
+        return bottleneck_of(self._hosts.values(), self._most_in_flight)
 
     def overloaded(self, name: str, *, again: bool) -> int:
         """Count that the host had too much to do, or (not ``again``) that it has not any more."""
@@ -296,9 +398,14 @@ class HostGate(Generic[T]):
             self._changed(host)
         return host.failures
 
-    def _begin(self, host: Host) -> None:
+    def _begin(self, host: Host, now: float) -> None:
         host.in_flight += 1
         host.requests += 1
+        host.started += 1
+        host.accounted_at = now
+        self._in_flight += 1
+        self._most_in_flight = max(self._most_in_flight, self._in_flight)
+        host.started_before, host.started_at = host.started_at, max(host.started_at, now)
         self._changed(host)
         self._offer(host)
 
@@ -346,9 +453,9 @@ class HostGate(Generic[T]):
         lane = self._next_lane(host)
         if lane is None:
             return
-        if host.ready_at > self._now:
+        if (start_at := host.start_at) > self._now:
             host.waits = True
-            heappush(self._waiting, (host.ready_at, host.ticket, host))
+            heappush(self._waiting, (start_at, host.ticket, host))
             self._waiting = self._tidied(self._waiting)
         else:
             host.offered = lane.queue[0]

@@ -3,9 +3,9 @@
 ``LeaseGuard`` (downloader middleware) turns a verdict into a failure, so that nothing is
 fetched, and tells the frontier when the server's answer is complete. ``LeaseMiddleware``
 (spider middleware) notes on the lease what came of it. ``LeasesOut`` ends a lease when
-Scrapy has let go of its request: then its callback or errback has ended, its items are
-through the pipelines, and what it asked for is admitted. Scrapy lets go of every request,
-whatever raises or is dropped on its way, so every lease ends; and none ends before, so a
+Scrapy has finished with its request (``engine.observe_ends``): then its callback or errback has
+ended, its items are through the pipelines, and its requests are admitted. Scrapy finishes with
+every request, whatever raises or is dropped, so every lease ends; and none ends before, so a
 kill in between costs one more fetch and nothing else.
 
 Meta keys: reads ``lease`` and ``fetch_ended``; writes ``fetch_started``, ``fetch_ms`` and
@@ -21,22 +21,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import signals
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
-from scrapy.utils.misc import load_object
-from scrapy.utils.python import global_object_name
 
-from crawlproject.errors import BadArgument
 from crawlproject.failures import Verdict
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE
 from crawlproject.frontier.clock import now
-from crawlproject.frontier.engine import requests_in_engine
 from crawlproject.records import PAGE, kind_of, known_of, record_of
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
     from crawlproject.frontier.base import Frontier, Lease
@@ -60,10 +55,9 @@ class Wire(NamedTuple):
 
 
 class LeaseGuard:
-    def __init__(self, crawler: Crawler, *, counts: bool = True) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._stats = crawler.stats
-        self._counts = counts
         crawler.signals.connect(self._started, signals.request_reached_downloader)
         crawler.signals.connect(self._landed, signals.request_left_downloader)
 
@@ -92,8 +86,7 @@ class LeaseGuard:
         meta = request.meta
         meta[FETCH_STARTED] = now()
         meta.pop(FETCH_ENDED, None)
-        if self._counts:
-            self._stats.inc_value("downloader/request_count")
+        self._stats.inc_value("downloader/request_count")
 
     def _landed(self, request: Request) -> None:
         meta = request.meta
@@ -159,34 +152,44 @@ def _has_page(lease: Lease) -> bool:
 class LeasesOut:
     """The leases whose requests Scrapy has."""
 
-    def __init__(self, crawler: Crawler, frontier: Frontier) -> None:
-        self._crawler = crawler
+    def __init__(self, frontier: Frontier) -> None:
         self._frontier = frontier
         # A middleware may give the same request to Scrapy again, for another lease.
         self._out: dict[Request, list[Lease]] = {}
         # Whether one was put back, because the crawl is about to end.
         self.is_ending = False
 
+    def __len__(self) -> int:
+        return sum(map(len, self._out.values()))
+
     def add(self, request: Request, lease: Lease) -> None:
-        # It has, until an answer gets to the spider.
+        # Until a response gets to the spider.
         lease.failed = True
         self._out.setdefault(request, []).append(lease)
 
-    def end_complete(self) -> bool:
-        """Finish the leases whose requests have come to their end; whether there are any."""
-        requests = requests_in_engine(self._crawler)
-        complete = [request for request in self._out if request not in requests]
-        for request in complete:
-            for lease in self._out.pop(request):
-                if lease.is_ended:
-                    continue
-                if lease.is_put_back:
-                    self.is_ending = True
-                    self.release(lease, now())
-                    continue
-                lease.is_ended = True
-                self._frontier.finish(lease)
-        return bool(complete)
+    def request_of(self, lease: Lease) -> Request | None:
+        # Few are out at a time, and only retries ask.
+        for request, leases in self._out.items():
+            if any(one is lease for one in leases):
+                return request
+        return None
+
+    def end(self, request: Request) -> None:
+        """End the lease of a request that Scrapy has finished with."""
+        leases = self._out.get(request)
+        if leases is None:
+            return
+        lease = leases.pop(0)
+        if not leases:
+            del self._out[request]
+        if lease.is_ended:
+            return
+        if lease.is_put_back:
+            self.is_ending = True
+            self.release(lease, now())
+            return
+        lease.is_ended = True
+        self._frontier.finish(lease)
 
     def release(self, lease: Lease, until: float) -> None:
         """Have it tried again. What else came of it stays, except for the page: it comes again."""
@@ -195,44 +198,6 @@ class LeasesOut:
             if kind != PAGE:
                 self._frontier.keep_item(kind, record, lease.url)
         self._frontier.release(lease, until)
-
-
-_NEEDED: tuple[tuple[str, type], ...] = (
-    ("DOWNLOADER_MIDDLEWARES", LeaseGuard),
-    ("SPIDER_MIDDLEWARES", LeaseMiddleware),
-)
-
-
-def check_wiring(settings: BaseSettings) -> None:
-    """Raise BadArgument where a setting lacks what ends leases and keeps delays."""
-    for name, component in _NEEDED:
-        wired = settings.get_component_priority_dict_with_base(name)
-        if component not in map(load_object, wired):
-            raise BadArgument(
-                name,
-                f"{global_object_name(component)} is missing, and without it no delay would be "
-                "kept: add it, or keep crawlproject.wiring.Wiring in ADDONS (in a project of your "
-                "own: crawlproject.Addon)",
-            )
-
-
-def check_not_off(settings: BaseSettings) -> None:
-    """Raise BadArgument where a setting switches that off. What is missing can be put in."""
-    for name, component in _NEEDED:
-        if is_off(settings, name, component):
-            raise BadArgument(
-                name,
-                f"{global_object_name(component)} is None, and without it no delay would be kept: "
-                "leave it out, then it is put in",
-            )
-
-
-def is_off(settings: BaseSettings, name: str, component: type) -> bool:
-    """Whether a component is named with None."""
-    named: dict[str | type, int | None] = settings[name] or {}
-    return any(
-        key in named and named[key] is None for key in (component, global_object_name(component))
-    )
 
 
 def _lease_of(response: Response | Failure | None) -> Lease | None:

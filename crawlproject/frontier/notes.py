@@ -14,11 +14,13 @@ SEEDS = "seeds"
 FED = "fed"
 # Hosts that seeds have led to.
 WIDENED = "widened"
-# Names of seeds that led into a private network, or did not (``politeness/internal_seeds.py``).
+# Names of seeds that led into a private network, or did not (``fetching/internal_seeds.py``).
 INTERNAL_SEEDS = "internal seeds"
 PUBLIC_SEEDS = "public seeds"
 # When the first run began.
 STARTED_AT = "started at"
+# It has requests that every run makes before all others (``prelude.py``).
+PRELUDE = "prelude"
 # The last time that its pages were visited again (``rounds.py``).
 ROUND = "round"
 # Links have gone since the shortest ways were found.

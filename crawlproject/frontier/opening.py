@@ -11,7 +11,9 @@ import shutil
 import sqlite3
 import tempfile
 import weakref
+from functools import partial
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -19,7 +21,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawlproject.errors import BadCrawlDirectory, BadInput
 from crawlproject.frontier import clock, database
-from crawlproject.frontier.hosts import HostLimits
+from crawlproject.frontier.limits import limits_from
 from crawlproject.frontier.looking import check_content
 from crawlproject.frontier.redis.address import is_shared
 from crawlproject.frontier.sqlite import SqliteFrontier
@@ -174,6 +176,7 @@ def _rules(crawler: Crawler) -> dict[str, Any]:
         "judge": None if scope is None else scope.reason,
         "recrawl": _recrawl(crawler),
         "share": settings.getfloat("RECRAWL_SHARE"),
+        "vary": partial(Random().uniform, -1.0, 1.0),  # noqa: S311 - the jitter of delays
     }
 
 
@@ -213,18 +216,3 @@ def host_function(settings: BaseSettings) -> Callable[[str], str]:
     if settings["POLITENESS_HOST"] == DOMAIN:
         return lambda url: registered_domain(host_of(url))
     return host_of
-
-
-def limits_from(settings: BaseSettings) -> Callable[[str], HostLimits]:
-    """How hosts are treated that have not said anything themselves."""
-    throttled = settings.getbool("AUTOTHROTTLE_ENABLED")
-    usual = HostLimits(
-        delay=settings.getfloat("DOWNLOAD_DELAY"),
-        concurrency=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
-        start_delay=settings.getfloat("AUTOTHROTTLE_START_DELAY") if throttled else 0.0,
-        max_throttle=settings.getfloat("AUTOTHROTTLE_MAX_DELAY") if throttled else 0.0,
-    )
-    special: dict[str, dict[str, Any]] = settings.getdict("POLITENESS_HOSTS")
-    if not special:
-        return lambda host: usual
-    return lambda host: usual._replace(**special.get(host, {}))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import sys
+from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,16 @@ def _check_class(path: str) -> None:
     found = getattr(sys.modules.get(module), name, None)
     if not (isinstance(found, type) and issubclass(found, Request)):
         raise ValueError(f"{path} is no class of requests that the spider has imported")
+
+
+def priority_of(request: str | Request) -> int:
+    """The priority of a request, or of one that was written down. 0 for what is no number."""
+    priority: Any = getattr(request, "priority", 0)
+    if isinstance(request, str):
+        with suppress(ValueError, TypeError, KeyError, RecursionError):
+            pairs = json.loads(request)["__dict__"]
+            priority = next((value for name, value in pairs if name == "priority"), 0)
+    return priority if isinstance(priority, int) else 0
 
 
 def meta_of(text: str) -> dict[str, Any]:

@@ -132,10 +132,9 @@ def delayed(database: sqlite3.Connection) -> list[tuple[float, int]]:
 def hosts(
     database: sqlite3.Connection, limits: Callable[[str], HostLimits], now: float
 ) -> Iterator[Host]:
-    """The hosts, none of which is asked sooner than its delay from now.
+    """The hosts, none of which is asked before its delay and its interval have passed from now.
 
-    Nobody knows when the last request ended, or whether there was one, if the last run was
-    killed; but it has ended.
+    After a kill it is unknown when the last request started or ended; but that was before now.
     """
     for number, name, insisted, throttled, ready_at, requests, failures in database.execute(
         "SELECT id, name, insisted, throttled, ready_at, requests, failures FROM hosts"
@@ -143,7 +142,7 @@ def hosts(
         host = Host(number, name, limits(name), insisted, throttled)
         host.requests, host.failures = requests, failures
         held_until = min(ready_at or 0.0, now + _LONGEST_WAIT)
-        host.ready_at = max(held_until, now + host.delay)
+        host.ready_at = max(held_until, now + host.pause)
         yield host
 
 

@@ -1,9 +1,12 @@
 """Scrapy's scheduler over a frontier: leases become requests when their host is ready.
 
-Requests come in on two ways. Links of a page are admitted by the spider as plain URLs,
-without a Request, and finished together with the page (``leases.py``). What else a spider
-yields is admitted here, one Request at a time, after the dupe filter, and so before the
-lease ends that it came from.
+Requests come in on two ways. The site spider notes the links of a page on its lease as plain
+URLs, without a Request, and they are finished together with the page (``leases.py``). What else
+a spider yields comes through ``enqueue_request``, one Request at a time (``own_requests.py``).
+
+It has the methods and honours the settings of ``scrapy_redis.scheduler.Scheduler`` (the table is
+in ``docs/extending.md``). It is no subclass: that class is a Redis queue and a Redis set, of which
+every method would be overridden, and a crawl without Redis would have to import both.
 
 Meta keys written: ``lease``, ``download_slot`` (the host), ``retry_times``, ``depth``,
 ``download_timeout``, ``timed_by_frontier`` (nobody else has set that timeout).
@@ -15,8 +18,6 @@ import asyncio
 import logging
 from datetime import UTC, datetime
 from functools import partial
-from hashlib import blake2b
-from secrets import token_hex
 from typing import TYPE_CHECKING, Protocol, cast
 
 from scrapy import signals
@@ -25,26 +26,21 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawlproject.errors import BadInput
-from crawlproject.frontier import alone, requests, use_frontier
-from crawlproject.frontier.base import LEASE, NOT_ASKED, Candidate, Lease
+from crawlproject.frontier import use_frontier
+from crawlproject.frontier.base import LEASE, NOT_ASKED
 from crawlproject.frontier.clock import now
+from crawlproject.frontier.configuration import Refusal, check_configuration, dupefilter_class
 from crawlproject.frontier.deadline import Deadline
-from crawlproject.frontier.engine import is_busy, look_ahead, stop, wake
-from crawlproject.frontier.leases import (
-    FETCH_STARTED,
-    FIRST_START,
-    MADE_BY,
-    ON_THE_WIRE,
-    LeasesOut,
-)
+from crawlproject.frontier.engine import fail, is_busy, look_ahead, observe_ends, stop, wake
+from crawlproject.frontier.idle_timeout import IdleTimeout
+from crawlproject.frontier.leases import FETCH_STARTED, LeasesOut
 from crawlproject.frontier.notes import STARTED_AT, UNSETTLED
 from crawlproject.frontier.opening import open_frontier
-from crawlproject.frontier.restore import NOT_KEPT
+from crawlproject.frontier.own_requests import OwnRequests
+from crawlproject.frontier.prelude import EVERY_RUN, Prelude
+from crawlproject.frontier.redis.compatibility import guard_redis_spider, idle_seconds
 from crawlproject.frontier.rounds import end_round
-from crawlproject.frontier.short_way import take_short_way
 from crawlproject.frontier.time_cap import CPU_SECONDS, time_cap_of
-from crawlproject.urls.dupefilter import CanonicalDupeFilter
-from crawlproject.urls.fingerprint import canonicalizer_from, identity
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -53,8 +49,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.dupefilters import BaseDupeFilter
 
-    from crawlproject.frontier.base import Frontier, Gatekeeper
-    from crawlproject.urls.canonical import Canonicalizer
+    from crawlproject.frontier.base import Frontier, Gatekeeper, Lease
 
 logger = logging.getLogger(__name__)
 
@@ -80,25 +75,25 @@ class FrontierScheduler(BaseScheduler):
         frontier: Frontier,
         gatekeeper: Gatekeeper,
         dupefilter: BaseDupeFilter,
-        canonicalizer: Canonicalizer,
         *,
-        listeners: list[object],
         retry_backoff: float,
         commit_interval: float,
         deadline: Deadline,
+        idle_before_close: float = 0,
     ) -> None:
         self._crawler = crawler
         self._frontier = frontier
         self._gatekeeper = gatekeeper
         self._dupefilter = dupefilter
-        self._canonicalizer = canonicalizer
-        # Nobody else holds them, and signals don't.
-        self._listeners = listeners
-        self._retry_backoff = retry_backoff
         self._commit_interval = commit_interval
-        self._commits = create_looping_call(self._commit)
-        self._out = LeasesOut(crawler, frontier)
+        self._commits = create_looping_call(frontier.commit)
+        self._out = LeasesOut(frontier)
+        self._own = OwnRequests(
+            crawler, frontier, dupefilter, self._out, retry_backoff=retry_backoff
+        )
         self._deadline = deadline
+        self._prelude = Prelude(crawler, frontier, self._verdict, deadline.timeout)
+        self._idle_timeout = IdleTimeout(crawler, idle_before_close)
         # Leases about which the gatekeeper is finding out.
         self._questions: set[asyncio.Future[None]] = set()
         self._beginning = 0
@@ -108,7 +103,6 @@ class FrontierScheduler(BaseScheduler):
         # Whether there may be more in the next one.
         self._has_more = False
         self._is_stopping = False
-        self._has_unkept = False
         # Not weakly: the engine lets go of its scheduler before it stops.
         crawler.signals.connect(self._let_go, signals.engine_stopped, weak=False)
 
@@ -116,9 +110,9 @@ class FrontierScheduler(BaseScheduler):
     def from_crawler(cls, crawler: Crawler) -> FrontierScheduler:
         settings = crawler.settings
         try:
-            alone.complete(crawler)
+            check_configuration(crawler)
         except BadInput as error:
-            return cast("FrontierScheduler", alone.Refusal(crawler, error))
+            return cast("FrontierScheduler", Refusal(crawler, error))
         frontier = open_frontier(crawler)
         use_frontier(crawler, frontier)
         # Before the spider is opened: then its clock starts.
@@ -128,21 +122,22 @@ class FrontierScheduler(BaseScheduler):
             crawler,
             frontier,
             gatekeeper,
-            build_from_crawler(load_object(alone.dupefilter_class(settings)), crawler),
-            canonicalizer_from(settings),
-            listeners=alone.join(crawler, gatekeeper),
+            build_from_crawler(load_object(dupefilter_class(settings)), crawler),
             retry_backoff=settings.getfloat("FRONTIER_RETRY_BACKOFF_SECONDS"),
             commit_interval=settings.getfloat("FRONTIER_COMMIT_SECONDS"),
             deadline=Deadline.from_settings(settings),
+            idle_before_close=idle_seconds(settings),
         )
 
     def open(self, spider: Spider) -> None:
         self._spider = spider
         self._loop = asyncio.get_running_loop()
-        take_short_way(self._crawler)
+        observe_ends(self._crawler, self._out.end)
+        observe_ends(self._crawler, self._prelude.end)
         self._frontier.go_live(partial(wake, self._crawler))
-        alone.guard_feeding(self._crawler, self._frontier.commit)
-        self._dupefilter.open()
+        guard_redis_spider(self._crawler, self._frontier.commit)
+        self._own.open()
+        self._prelude.open()
         if self._frontier.recall(STARTED_AT) is None:
             self._frontier.remember(STARTED_AT, datetime.now(UTC).isoformat())
         self._commits.start(max(self._commit_interval, _LEAST_INTERVAL), now=False)
@@ -152,25 +147,47 @@ class FrontierScheduler(BaseScheduler):
             self._alarm[1].cancel()
         for question in self._questions:
             question.cancel()
+        self._prelude.close()
+        self._idle_timeout.reset()
         self._commits.stop()
-        # Scrapy has let go of all requests by now.
-        self._out.end_complete()
         # Before the outputs are written.
         with self._frontier.at_once():
             end_round(self._frontier, reason, now())
-        self._dupefilter.close(reason)
-
-    def _commit(self) -> None:
-        # The engine may have asked for nothing since: it is busy, or paused.
-        if self._out.end_complete():
-            wake(self._crawler)
-        self._frontier.commit()
+        self._own.close(reason)
 
     def _let_go(self) -> None:
+        # The connection would hold the whole crawler.
+        self._crawler.signals.disconnect(self._let_go, signals.engine_stopped, weak=False)
         # After the outputs, which are written from the frontier.
         self._frontier.close()
 
+    def __len__(self) -> int:
+        """Queued URLs, as far as this process knows: about, where the crawl is shared."""
+        return self._frontier.counts().queued
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def df(self) -> BaseDupeFilter:
+        """The dupe filter, under scrapy-redis' name."""
+        return self._dupefilter
+
+    def flush(self) -> None:
+        """Remove a shared crawl from Redis once its last worker has left.
+
+        scrapy-redis does so at once, while requests are in flight that would enter it again.
+        """
+        forget_at_end = getattr(self._frontier, "forget_at_end", None)
+        if forget_at_end is None:
+            raise NotImplementedError(
+                f"{self._frontier.place} can't be flushed while it is in use: delete it afterwards"
+            )
+        forget_at_end()
+
     def has_pending_requests(self) -> bool:
+        if self._prelude.is_open:
+            return True
         if self._frontier.exhausted() and self._frontier.recall(UNSETTLED):
             # Links have gone: what is too deep now, or not any more?
             self._frontier.settle(now())
@@ -180,10 +197,10 @@ class FrontierScheduler(BaseScheduler):
         if self._frontier.failure is not None or self._frontier.stop_reason is not None:
             self._stop()
             return None
-        if self._given == 0:
-            self._out.end_complete()
         if self._out.is_ending:
             return None
+        if self._prelude.is_open:
+            return self._prelude.next()
         # Questions are requests too, and the engine, which has just seen that there is room,
         # does not see them come.
         while not (self._beginning and is_busy(self._crawler, self._beginning)) and (
@@ -239,70 +256,19 @@ class FrontierScheduler(BaseScheduler):
             wake(self._crawler)
 
     def enqueue_request(self, request: Request) -> bool:
-        lease = request.meta.pop(LEASE, None)
-        if not isinstance(lease, Lease):
-            # Somebody else's word, or what somebody has fed.
-            lease = None
-        made_by = request.meta.pop(MADE_BY, None)
-        # Who copies the meta of a response copies what is only true of that one.
-        request.meta.pop(ON_THE_WIRE, None)
-        url = identity(request, self._canonicalizer)
-        if lease is not None and _is_retry(request, url, lease):
-            lease.attempts = request.meta["retry_times"]
-            if lease.request is not None:
-                lease.request = self._kept(request)
-            wait = self._retry_backoff * 2 ** (lease.attempts - 1)
-            self._out.release(lease, now() + wait)
+        self._prelude.has_begun()
+        if request.meta.get(EVERY_RUN):
+            self._prelude.add(request)
             return True
-        if request.dont_filter:
-            if made_by is None and lease is not None:
-                # A middleware has made it of another one: a redirect.
-                made_by = f"{lease.url} instead"
-            url = f"{url}#{_mark(made_by)}"
-        elif self._is_duplicate(request, url):
-            self._dupefilter.log(request, self._spider)
-            return False
-        candidate = Candidate(url, None, self._kept(request))
-        return bool(self._frontier.admit([candidate], request.meta.get("depth", 0)))
-
-    def _is_duplicate(self, request: Request, url: str) -> bool:
-        # Scrapy does not filter what a spider starts with, but that is no reason to ask again.
-        if self._is_known(url) or self._is_known(f"{url}#{_START_MARK}"):
-            return True
-        # Ours would keep in memory what the frontier knows better.
-        is_ours = type(self._dupefilter) is CanonicalDupeFilter
-        return not is_ours and self._dupefilter.request_seen(request)
-
-    def _is_known(self, url: str) -> bool:
-        return self._frontier.facts(url) is not None
-
-    def _kept(self, request: Request) -> str | Request:
-        """The request as text, or itself if it can't be written down."""
-        text = requests.to_text(request, self._spider)
-        if text is None and not self._has_unkept:
-            self._has_unkept = True
-            logger.info(
-                "%s can't be kept in the crawl directory, nor others like it: its callback is "
-                "no method of the spider, or its meta has what JSON has not",
-                request,
-            )
-        return request if text is None else text
+        return self._own.enqueue(request)
 
     def _made(self, lease: Lease) -> Request | None:
         if lease.request is None:
             return cast("LeaseSpider", self._spider).request_for(lease)
-        if not isinstance(lease.request, str):
-            return cast("Request", lease.request)
-        try:
-            return requests.from_text(lease.request, self._spider)
-        except Exception as error:
-            # A run before this one kept it, and the spider may have changed in any way since.
-            logger.warning("The request for %s can't be made again: %s", lease.url, error)
-            lease.skip = NOT_KEPT
-            self._frontier.finish(lease)
-            return None
+        return self._own.make(lease)
 
     def _give_out(self, request: Request, lease: Lease) -> Request:
+        self._idle_timeout.reset()
         meta = request.meta
         meta[LEASE] = lease
         # A retry has it from before.
@@ -364,6 +330,7 @@ class FrontierScheduler(BaseScheduler):
         if self._frontier.failure is not None:
             place = self._frontier.place.capitalize()
             logger.error("%s can't be used: %s", place, self._frontier.failure)
+            fail(self._crawler)
             stop(self._crawler, "crawl directory")
         elif self._frontier.stop_reason is not None:
             logger.info("The whole crawl is to end: %s", self._frontier.stop_reason)
@@ -382,25 +349,3 @@ class FrontierScheduler(BaseScheduler):
         # It may be early by a millisecond, as timers are: then another one is needed.
         self._alarm = None
         wake(self._crawler)
-
-
-def _mark(made_by: str | None) -> str:
-    """What tells apart requests for the same URL, also those of different runs."""
-    if made_by is None:
-        return token_hex(8)
-    return blake2b(made_by.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def _is_retry(request: Request, url: str, lease: Lease) -> bool:
-    """Whether a request is its lease's own, tried once more.
-
-    Who copies the meta of a response or request copies its lease too: a redirect, or what a
-    callback asks for next.
-    """
-    if lease.is_ended or request.meta.get("retry_times", 0) <= lease.attempts:
-        return False
-    # One that was not to be filtered has a number behind its URL.
-    return lease.request is None or lease.url == url or lease.url.startswith(f"{url}#")
-
-
-_START_MARK = _mark(FIRST_START)

@@ -114,7 +114,8 @@ class Settled(Revisits):
             is_outside[number] = node.reason is not None and node.reason != DEPTH
             is_sitemap[number] = node.is_sitemap
             is_unlinked[number] = node.reason == UNLINKED
-            if node.is_own or not (node.referrer or node.hops):
+            # Seeds, sitemaps and requests of a spider's own.
+            if not (node.referrer or node.hops):
                 roots[number] = node.level
             for column, value in zip(known, node[2:6], strict=True):
                 column[number] = value

@@ -60,7 +60,8 @@ class SqliteFrontier(Turns, Settled):
     dropped. With a ``budget`` it is not kept.
     ``seeds_first`` gives out no link before all seeds are done. ``budgets`` says which groups
     of pages a URL belongs to that have a budget of their own. Without ``recrawl`` nothing is kept
-    for another visit; ``share`` is the part of a host's turns that visits get while others wait.
+    for another visit; ``share`` is the part of a host's turns that visits get while others wait;
+    ``vary`` is the gate's source of random numbers.
     """
 
     place = "the crawl directory"
@@ -86,13 +87,14 @@ class SqliteFrontier(Turns, Settled):
         seen: Seen | None = None,
         recrawl: Recrawl | None = None,
         share: float = 0.5,
+        vary: Callable[[], float] = float,
     ) -> None:
         restore.requeue(database, ordered=budget is not None, hosts_by=hosts_by, now=now)
         self._store = Store(database, seen)
         self._delayed = restore.delayed(database)
         heapify(self._delayed)
         self._gate: HostGate[Entry] = HostGate(
-            limits, self._resolve, self._store.queue, self._store.change_host, share
+            limits, self._resolve, self._store.queue, self._store.change_host, share, vary
         )
         for host in restore.hosts(database, limits, now):
             self._gate.restore(host)
@@ -203,7 +205,7 @@ class SqliteFrontier(Turns, Settled):
         if taken is None:
             return None
         host, entry = taken
-        self._flying.add(entry.url)
+        self._flying[entry.url] = now
         self._move(entry, State.LEASED)
         self._commit_what_fits()
         self._commit_before_first_contact(host)
@@ -259,8 +261,8 @@ class SqliteFrontier(Turns, Settled):
             self.commit()
 
     @guarded(0.0)
-    def enter(self, host: str, now: float) -> float:
-        wait = self._gate.enter(host, now)
+    def acquire_turn(self, host: str, now: float) -> float:
+        wait = self._gate.acquire_turn(host, now)
         if not wait:
             self._commit_before_first_contact(self._gate.host(host))
         return wait
@@ -271,8 +273,8 @@ class SqliteFrontier(Turns, Settled):
         self.commit()
 
     @guarded(None)
-    def insist(self, host: str, delay: float) -> None:
-        self._gate.insist(host, delay)
+    def set_min_delay(self, host: str, delay: float) -> None:
+        self._gate.set_min_delay(host, delay)
         self.commit()
 
     # --- what must not be forgotten
@@ -341,6 +343,10 @@ class SqliteFrontier(Turns, Settled):
             call(text)
 
     # --- what is known
+
+    @guarded(False)
+    def knows(self, url: str) -> bool:
+        return self._store.get(url) is not None
 
     def unknown(self, urls: Iterable[str]) -> list[str]:
         return self._store.missing(urls)

@@ -103,7 +103,10 @@ class Store(Entries):
         )
 
     def found_by_links(self) -> list[int]:
-        return self._ids("state = 0 AND level > 0 AND request IS NULL AND again IS NULL")
+        return self._ids(
+            "state = 0 AND level > 0 AND again IS NULL "
+            "AND (request IS NULL OR referrer IS NOT NULL)"
+        )
 
     def skipped_for(self, reason: str) -> list[int]:
         return self._ids("state = 4 AND reason = ?", reason)
@@ -176,7 +179,7 @@ class Store(Entries):
         self.flush()
         rows = self.database.execute(
             "SELECT id, coalesce(target, 0), level, hops, coalesce(referrer, 0), "  # noqa: S608
-            f"coalesce(fewest_hops, 0), reason, request IS NOT NULL, NOT ({NO_SITEMAP}) "
+            f"coalesce(fewest_hops, 0), reason, NOT ({NO_SITEMAP}) "
             "FROM urls ORDER BY url"
         )
         return map(Node._make, rows)
@@ -296,9 +299,9 @@ class Store(Entries):
                         host.id,
                         host.name,
                         host.limits.delay,
-                        host.insisted,
-                        host.throttled,
-                        host.ready_at if host.ready_at > 0 else None,
+                        host.min_delay,
+                        host.throttle,
+                        host.start_at if host.start_at > 0 else None,
                         host.requests,
                         host.failures,
                     )

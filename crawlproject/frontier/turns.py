@@ -9,6 +9,7 @@ from crawlproject.frontier.guard import guarded
 
 if TYPE_CHECKING:
     from crawlproject.frontier.base import Lease
+    from crawlproject.frontier.bottleneck import Bottleneck
     from crawlproject.frontier.hosts import HostGate, HostsNow
 
 
@@ -19,8 +20,8 @@ class Turns(ABC):
     _gate: HostGate[Any]
 
     def __init__(self) -> None:
-        # URLs of leases whose requests are on their way.
-        self._flying: set[str] = set()
+        # Leases whose requests are in flight: the URL, and when it was taken.
+        self._flying: dict[str, float] = {}
 
     @abstractmethod
     def fail(self, problem: str) -> None: ...
@@ -33,18 +34,18 @@ class Turns(ABC):
     @guarded(None)
     def landed(self, lease: Lease, now: float) -> None:
         if lease.url in self._flying:
-            self._flying.remove(lease.url)
+            del self._flying[lease.url]
             self._gate.landed(lease.host, now)
 
     @guarded(None)
-    def leave(self, host: str, now: float) -> None:
+    def release_turn(self, host: str, now: float) -> None:
         self._gate.landed(host, now)
 
-    def slow(self, host: str, delay: float) -> None:
-        self._gate.slow(host, delay)
+    def set_throttle(self, host: str, delay: float) -> None:
+        self._gate.set_throttle(host, delay)
 
-    def pace(self, host: str) -> float:
-        return self._gate.host(host).throttled
+    def throttle_delay(self, host: str) -> float:
+        return self._gate.host(host).throttle
 
     def overloaded(self, host: str, *, again: bool) -> int:
         return self._gate.overloaded(host, again=again)
@@ -52,8 +53,10 @@ class Turns(ABC):
     def hosts(self, now: float) -> HostsNow:
         return self._gate.survey(now)
 
+    def bottleneck(self) -> Bottleneck | None:
+        return self._gate.bottleneck()
+
     def _withdraw(self, lease: Lease) -> None:
         """End a lease whose request never reached the host."""
         if lease.url in self._flying:
-            self._flying.remove(lease.url)
-            self._gate.withdraw(lease.host)
+            self._gate.withdraw(lease.host, self._flying.pop(lease.url))

@@ -2,8 +2,7 @@
 
 A handler of ``item_scraped`` is a task of its own for every page, which takes more of the
 processor's time than counting does. So this is the one, in place of Scrapy's CoreStats, which
-it extends. And every number is counted by ``Stats``, without a look for arguments that Scrapy
-no longer has.
+it extends.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy.extensions.corestats import CoreStats
-from scrapy.statscollectors import MemoryStatsCollector
 
 from crawlproject.frontier.clock import now
 from crawlproject.items import Page
@@ -23,11 +21,6 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
     from crawlproject.monitoring.journal import Journal
-
-
-class Stats(MemoryStatsCollector):
-    # Scrapy's wraps each method, to warn of a ``spider``: twenty times the cost of counting.
-    __getattribute__ = object.__getattribute__
 
 
 class Counting(CoreStats):

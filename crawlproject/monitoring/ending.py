@@ -90,6 +90,8 @@ class Ending:
     # Links, and URLs of sitemaps, that were not kept because of their length.
     left_out: int = 0
     exceptions: int = 0
+    # What limited the speed, as a sentence.
+    speed_limit: str | None = None
     earlier: Earlier | None = None
     # What came of visiting pages again, if this run did; and when, if nothing was due.
     round: RoundFacts | None = None
@@ -120,6 +122,7 @@ def notes(ending: Ending) -> list[str]:
     candidates = [
         _volume(ending),
         _times(ending.tally),
+        ending.speed_limit,
         _copies(ending),
         _scripted(ending.scripted),
         round_note(ending.round),

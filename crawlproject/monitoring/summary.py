@@ -3,12 +3,14 @@
 Printed on ``engine_stopped``, when the feeds are closed and the live line is gone.
 
 Stats: ``scope/skipped/<reason>``, ``frontier/queued``, ``frontier/done``,
-``frontier/failed``, also when nothing is printed.
+``frontier/failed``, ``politeness/limited_by``, ``politeness/limited_by_host``, also when nothing is
+printed.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,7 @@ from crawlproject.monitoring.counting import tally_of
 from crawlproject.monitoring.ending import Earlier, Ending, plural
 from crawlproject.monitoring.feeds import Feeds
 from crawlproject.monitoring.limits import limits_from
+from crawlproject.monitoring.speed_limit import Run, speed_limit
 from crawlproject.monitoring.streams import is_terminal, tell
 from crawlproject.monitoring.tables import draw
 from crawlproject.monitoring.tally import Tally
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
     from crawlproject.frontier.base import Frontier
     from crawlproject.monitoring.ending import Limits
+    from crawlproject.monitoring.speed_limit import SpeedLimit
     from crawlproject.monitoring.tally import Broken
 
 PLAIN_WIDTH = 100
@@ -57,18 +61,25 @@ class Summary:
         self._reason: str | None = None
         self._subject: list[str] = []
         self._feeds = Feeds()
+        # When the crawl began, and the process's CPU seconds by then.
+        self._began = (now(), time.process_time())
+        self._speed_limit: SpeedLimit | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Summary:
         # Never NotConfigured: the stats are counted, whether somebody reads a summary or not.
         summary = cls(crawler, limits_from(crawler.settings))
         connect = crawler.signals.connect
+        connect(summary.engine_started, signals.engine_started)
         connect(summary.spider_closed, signals.spider_closed)
         if is_wanted(crawler.settings):
             connect(summary.spider_opened, signals.spider_opened)
             connect(summary.feed_slot_closed, signals.feed_slot_closed)
             connect(summary.engine_stopped, signals.engine_stopped)
         return summary
+
+    def engine_started(self) -> None:
+        self._began = (now(), time.process_time())
 
     def spider_opened(self) -> None:
         """Say so if the crawl goes on: a user may have expected a new one."""
@@ -99,6 +110,21 @@ class Summary:
         stats.set_value("frontier/failed", counts.failed)
         for skipped, count in counts.skipped.items():
             stats.set_value(f"scope/skipped/{skipped.replace(' ', '_')}", count)
+        self._speed_limit = found = self._find_speed_limit(frontier)
+        if found is not None:
+            stats.set_value("politeness/limited_by", found.name)
+            if found.host is not None:
+                stats.set_value("politeness/limited_by_host", found.host)
+
+    def _find_speed_limit(self, frontier: Frontier) -> SpeedLimit | None:
+        began_at, cpu_seconds = self._began
+        bottleneck = frontier.bottleneck()
+        run = Run(
+            seconds=now() - began_at,
+            cpu_seconds=time.process_time() - cpu_seconds,
+            most_in_flight=0 if bottleneck is None else bottleneck.most_in_flight,
+        )
+        return speed_limit(bottleneck, run, self._crawler.settings)
 
     def engine_stopped(self) -> None:
         if self._reason is None or sys.stderr is None:
@@ -134,6 +160,7 @@ class Summary:
             scripted=stats.get_value("pages/scripted", 0) if self._is_unrendered() else 0,
             left_out=sum(stats.get_value(key, 0) for key in _LEFT_OUT),
             exceptions=stats.get_value("spider_exceptions/count", 0),
+            speed_limit=None if self._speed_limit is None else self._speed_limit.sentence,
         )
         if (frontier := self._frontier()) is not None:
             ending.subject = frontier.read().seeds() or ending.subject

@@ -40,9 +40,9 @@ def is_readable(response: Response) -> bool:
     return isinstance(response, HtmlResponse) and is_success(response)
 
 
-def page_of(lease: Lease) -> Page:
+def page_of(lease: Lease, page_class: type[Page] = Page) -> Page:
     """What is known of a page before its answer."""
-    return Page(
+    return page_class(
         # A request that was not to be filtered has a mark behind its URL.
         url=lease.url.partition("#")[0],
         depth=lease.depth,
@@ -67,7 +67,9 @@ class PageReader:
         structured: Sequence[str] = (),
         keeps_text: bool = False,
         is_sparing: bool = False,
+        page_class: type[Page] = Page,
     ) -> None:
+        self._page_class = page_class
         self._token = token
         self._structured = () if is_sparing else structured
         self._content = ContentReader(canonicalize, Reach(0, media=False) if is_sparing else reach)
@@ -82,7 +84,7 @@ class PageReader:
         stats: StatsCollector | None = None,
     ) -> Page:
         """The page of an answer. Its tree is given up: who has not read it must parse again."""
-        page = answer_of(response, lease)
+        page = answer_of(response, lease, self._page_class)
         if page.error is None and is_readable(response):
             page.links = links
             page.rendered = RENDERED in response.flags
@@ -120,9 +122,9 @@ class PageReader:
         return items
 
 
-def answer_of(response: Response, lease: Lease) -> Page:
+def answer_of(response: Response, lease: Lease, page_class: type[Page] = Page) -> Page:
     """What an answer says before it is read."""
-    page = page_of(lease)
+    page = page_of(lease, page_class)
     page.response = response
     page.status_code = response.status
     page.bytes = len(response.body)

@@ -91,6 +91,14 @@ class Words:
         ]
         return hashes[0] if len(hashes) == 1 else np.concatenate(hashes)
 
+    def texts(self) -> list[str]:
+        """The words themselves, in lower case, in the order of the text."""
+        return [
+            word
+            for piece in self._pieces
+            for word in _texts(_by_bytes(piece) if isinstance(piece, bytes) else piece)
+        ]
+
 
 class _Units(NamedTuple):
     """Each character in lower case, 0 for one in no word, and where words begin."""
@@ -139,6 +147,13 @@ def _hashes(units: _Units) -> Hashes:
     hashes: Hashes = np.add.reduceat(weighed, starts, dtype=np.uint32)
     hashes *= inverses.take(starts)
     return hashes
+
+
+def _texts(units: _Units) -> list[str]:
+    # Words that follow one another without a space are separated too.
+    separated = np.insert(units.found, units.begins.nonzero()[0], 0)
+    encoding = "latin-1" if separated.dtype == np.uint8 else _UTF16
+    return separated.tobytes().decode(encoding, "replace").replace("\0", " ").split()
 
 
 def _western(text: str) -> bytes | None:

@@ -1,9 +1,9 @@
-"""Which signatures may be alike, without comparing each with each: locality-sensitive hashing.
+"""Which signatures may be similar, without comparing all pairs: locality-sensitive hashing (LSH).
 
-A signature is cut into *bands* of a few values. Two that are alike have a band in common, most
-likely; two that are not, most likely have none. All bands of a million signatures are compared
-by sorting them, in arrays of 8 bytes for each: an index of Python objects would take gigabytes.
-*Pure.*
+The values of a signature are cut into *bands* of a few values (rows). Similar signatures very
+likely have a band in common, others very likely have none. All bands of a million signatures are
+compared by sorting them, in arrays of 8 bytes for each: an index of Python objects would take
+gigabytes. *Pure.*
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Of pairs at the threshold, this part has a band in common, at least.
+    from crawlproject.pages.words import Hashes
+
+# Of pairs at the threshold, at least this share has a band in common.
 _RECALL = 0.995
 # Signatures whose bands are made together.
 _AT_ONCE = 4096
-# Bands that are compared on one way through all signatures.
+# Bands that are compared in one pass over all signatures.
 _TOGETHER = 16
 
 
@@ -29,14 +31,14 @@ class Shape(NamedTuple):
     bands: int
     rows: int
 
-    def ways(self) -> Iterator[range]:
-        """Low thresholds need many bands: they are too much to have at once."""
+    def passes(self) -> Iterator[range]:
+        """Low thresholds need more bands than fit into memory at once."""
         for first in range(0, self.bands, _TOGETHER):
             yield range(first, min(first + _TOGETHER, self.bands))
 
 
 def shape_for(threshold: float, size: int) -> Shape:
-    """As many rows as still find what is as alike as the threshold: they sort out the others."""
+    """The most rows that still find pairs at the threshold: they exclude most other pairs."""
     for rows in range(size, 1, -1):
         bands = size // rows
         if 1 - (1 - threshold**rows) ** bands >= _RECALL:
@@ -44,23 +46,23 @@ def shape_for(threshold: float, size: int) -> Shape:
     return Shape(size, 1)
 
 
-def bands_of(signatures: Iterable[bytes], rows: int, bands: range) -> NDArray[np.uint64]:
-    """A row for each signature, with a number for each of the bands."""
+def bands_of(signatures: Iterable[Hashes], rows: int, bands: range) -> NDArray[np.uint64]:
+    """A row for each signature, given by its values, with a number for each of the bands."""
     parts: list[NDArray[np.uint64]] = []
-    values: list[bytes] = []
-    cut = slice(4 * rows * bands.start, 4 * rows * bands.stop)
-    for signature in signatures:
-        values.append(signature[cut])
-        if len(values) == _AT_ONCE:
-            parts.append(_hashed(values, rows, len(bands)))
-            values.clear()
-    if values:
-        parts.append(_hashed(values, rows, len(bands)))
+    some: list[Hashes] = []
+    cut = slice(rows * bands.start, rows * bands.stop)
+    for values in signatures:
+        some.append(values[cut])
+        if len(some) == _AT_ONCE:
+            parts.append(_hashed(some, rows, len(bands)))
+            some.clear()
+    if some:
+        parts.append(_hashed(some, rows, len(bands)))
     return np.concatenate(parts) if parts else np.empty((0, len(bands)), np.uint64)
 
 
-def _hashed(values: list[bytes], rows: int, bands: int) -> NDArray[np.uint64]:
-    table = np.frombuffer(b"".join(values), np.uint32).reshape(-1, bands, rows)
+def _hashed(values: list[Hashes], rows: int, bands: int) -> NDArray[np.uint64]:
+    table = np.concatenate(values).reshape(-1, bands, rows)
     factors = np.random.RandomState(3).randint(1 << 62, 1 << 63, rows, dtype=np.uint64)
     factors |= np.uint64(1)
     hashed: NDArray[np.uint64] = np.zeros((len(table), bands), np.uint64)
@@ -73,7 +75,7 @@ def _hashed(values: list[bytes], rows: int, bands: int) -> NDArray[np.uint64]:
 class Groups(NamedTuple):
     """Which signatures have a band in common: each group of them has a number."""
 
-    # Of each signature where its groups begin; then where the last ones end.
+    # For each signature where its groups begin; then where the last ones end.
     starts: NDArray[np.int64]
     groups: NDArray[np.int32]
     # How many signatures are in each group: two, at least.
@@ -83,18 +85,18 @@ class Groups(NamedTuple):
         return self.groups[self.starts[row] : self.starts[row + 1]]
 
 
-def grouped(ways: Iterable[NDArray[np.uint64]]) -> Groups:
-    """Of all signatures, some bands at a time. Bands that nobody else has are not mentioned."""
+def grouped(passes: Iterable[NDArray[np.uint64]]) -> Groups:
+    """Group all signatures, some bands at a time. Bands of one signature alone are left out."""
     count = known = 0
     rows = [np.empty(0, np.int32)]
     groups = [np.empty(0, np.int32)]
-    for column in (bands[:, band] for bands in ways for band in range(bands.shape[1])):
+    for column in (bands[:, band] for bands in passes for band in range(bands.shape[1])):
         count = len(column)
         order = np.argsort(column)
         ordered = column[order]
         is_same = np.zeros(count + 1, np.bool_)
         np.equal(ordered[1:], ordered[:-1], out=is_same[1:count])
-        # It is like the one before, or like the one behind.
+        # Equal to the one before, or to the one after.
         is_shared = is_same[:-1] | is_same[1:]
         begins = is_shared & ~is_same[:-1]
         numbers = np.cumsum(begins, dtype=np.int32)[is_shared] + np.int32(known - 1)

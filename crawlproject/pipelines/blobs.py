@@ -1,14 +1,13 @@
-"""Bodies by the hash of their content: compressed (zstd), one copy of each, believed only if whole.
+"""Bodies by the hash of their content: compressed (zstd), one copy of each, verified when read.
 
-However small a stored body is, it is unpacked up to a bound only: what its page says that it has,
-and DOWNLOAD_MAXSIZE, as when it was fetched.
+A body is decompressed up to a bound only: the size recorded with its page, and DOWNLOAD_MAXSIZE.
 
-Where they go is a *place*: something that reads and writes bytes by name. A local folder
-is one; ``remote.py`` makes one of whatever fsspec opens.
+Bodies are written to a *place*, which reads and writes bytes by name: a local folder, or
+what fsspec opens (``remote.py``).
 
-A body is ``ab/abcd….zst``, named by its SHA-256 in hex. What is read is compared with its name,
-so a file that is cut off or damaged is never taken for a body, and is written anew by whoever
-has the body next.
+A body is ``ab/abcd….zst``, named by its SHA-256 in hex. What is read is compared with its name, so
+a truncated or damaged file is never taken for a body. It is replaced when the same body is
+stored again.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ from crawlproject.private_files import create_new, make_private, mode_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Of the crawl directory: where bodies are, unless STORE_URI says otherwise.
+# Subfolder of the crawl directory, unless STORE_URI is set.
 FOLDER = "bodies"
-# Of that folder: what is being written.
+# Subfolder of that one: files that are being written.
 _NEW = "new"
-# Beyond this zstd costs more time than it saves space: three times as much for a tenth.
+# Higher levels take three times as long to save another tenth.
 _LEVEL = 3
-# Bodies whose presence is remembered, so that the same footer page is not looked up again.
+# Bodies whose presence is cached.
 _REMEMBERED = 50_000
 
-# Bytes of a body, as DOWNLOAD_MAXSIZE has it by default.
+# Default of DOWNLOAD_MAXSIZE.
 MAX_BYTES = 32 * 1024 * 1024
 
 _is_key = re.compile(r"[0-9a-f]{64}").fullmatch
@@ -60,18 +59,18 @@ class MissingBody(LookupError):
 
 
 class Place(Protocol):
-    """What a store of bodies needs. Called from several threads at once; raises StoreError."""
+    """Storage of bodies. Called from several threads at once; raises StoreError."""
 
-    # For messages.
+    # Shown in messages.
     name: str
-    # Whether a call may take long: then it is made in a thread.
+    # Whether a call may block: then it runs in a thread.
     is_slow: bool
 
     def read(self, name: str, most_bytes: int | None = None) -> bytes | None:
-        """What was written under a name, or the first ``most_bytes`` of it; None: nothing was."""
+        """The bytes of a name, or the first ``most_bytes`` of them. None: there is no such name."""
 
     def write(self, name: str, data: bytes) -> None:
-        """Write all of it, or nothing, as far as the place can promise that."""
+        """Write all bytes or none, if the storage can guarantee that."""
 
 
 class Folder:
@@ -91,7 +90,7 @@ class Folder:
         self._mode = 0o700
 
     def clear(self) -> None:
-        """Remove what was being written when an earlier run was killed. Nobody else may write."""
+        """Remove partial files of killed runs. No other process may write at the same time."""
         with suppress(OSError):
             for path in self._new.iterdir():
                 path.unlink()
@@ -112,7 +111,7 @@ class Folder:
         try:
             if folder not in self._made:
                 make_private(self._path)
-                # A folder that a user shares with others stays so, with what is in it.
+                # Keep the permissions of a folder that a user shares with others.
                 self._mode = mode_of(self._path, 0o700)
                 for place in (self._new, path.parent):
                     place.mkdir(mode=self._mode, exist_ok=True)
@@ -122,7 +121,7 @@ class Folder:
                     file.write(data)
                 draft.replace(path)
             except OSError:
-                # Somebody may have tidied up: the next body finds that out.
+                # The folder may have been deleted: the next body creates it again.
                 self._made.clear()
                 with suppress(OSError):
                     draft.unlink()
@@ -142,11 +141,11 @@ class Blobs:
         self._most_bytes = most_bytes or sys.maxsize
         # Keys that are known to be there and whole, and how many bytes each takes.
         self._sizes: dict[str, int] = {}
-        # zstd's objects are not to be shared between threads.
+        # zstd's objects are not thread-safe.
         self._own = threading.local()
 
     def size(self, key: str) -> int | None:
-        """How many bytes a body takes, if it is known without a look at the place."""
+        """The stored size of a body, if it is cached."""
         return self._sizes.get(key)
 
     def has(self, key: str, size: int | None = None) -> bool:
@@ -154,10 +153,10 @@ class Blobs:
         return self.size(key) is not None or self._sought(key, size) is not None
 
     def put(self, key: str, body: bytes) -> tuple[int, bool]:
-        """Keep a body, if it is not there: how many bytes it takes, and whether it is new."""
+        """Store a body, if it is new. Returns its stored size and whether it was new."""
         if (size := self.size(key)) is not None:
             return size, False
-        # One that would be larger is not this one.
+        # A larger one is damaged.
         with suppress(TooLarge):
             if (found := self._find(key, len(body))) is not None:
                 return found[1], False
@@ -191,7 +190,7 @@ class Blobs:
 
     def _find(self, key: str, most_bytes: int) -> tuple[bytes, int] | None:
         """A body, and how many bytes it takes. Raises TooLarge."""
-        # What is incompressible becomes a little longer.
+        # Incompressible data becomes a little longer.
         most_stored = most_bytes + most_bytes // 128 + 65_536
         data = self.place.read(_name(key), min(most_stored, sys.maxsize))
         if data is None:
@@ -227,7 +226,7 @@ class Blobs:
 
 
 def _name(key: str) -> str:
-    # It may come from a crawl directory that somebody else has made.
+    # The key may come from an untrusted crawl directory.
     if not _is_key(key):
         raise MissingBody(f"{key!r} is not the hash of a body")
     return f"{key[:2]}/{key}.zst"

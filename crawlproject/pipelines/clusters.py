@@ -1,10 +1,9 @@
 """Which pages of a crawl are duplicates of which.
 
-Pages are looked at breadth first: by level, and of one level by URL. A page with the body of an
-earlier one is its *duplicate*. Of the others, a page whose main text is as similar to that of an
-earlier one as the threshold asks is its *near-duplicate*; of several, of the most similar one.
-Whatever is a near-duplicate has none itself: all pages of a cluster are near-duplicates of its
-first page.
+Pages are visited breadth first: by level, and within a level by URL. A page with the body of an
+earlier one is its *duplicate*. Of the others, a page whose main text is at least as similar to that
+of an earlier one as the threshold is its *near-duplicate*; of several, of the most similar one. A
+near-duplicate has none itself: all pages of a cluster are near-duplicates of its first page.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from crawlproject.frontier.reading import IS_PAGE
-from crawlproject.pages.signature import is_signature, similarity
 from crawlproject.pipelines.bands import bands_of, grouped, shape_for
 from crawlproject.pipelines.firsts import Firsts
 
@@ -28,13 +26,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from crawlproject.pages.signatures import SignatureBackend
+    from crawlproject.pages.words import Hashes
     from crawlproject.pipelines.bands import Groups
 
-# Signatures that are at hand.
+# Signatures in the cache.
 _AT_HAND = 10_000
-# Pages that are asked for by their ids.
+# Pages that are queried by their ids.
 _FEW = 100_000
-# Pages that are asked for at once.
+# Pages that are fetched at once.
 _AT_ONCE = 10_000
 
 
@@ -48,13 +48,15 @@ class Mark(NamedTuple):
     similarity: float | None = None
 
 
-def duplicates(database: sqlite3.Connection, *, threshold: float, size: int) -> Iterator[Mark]:
+def duplicates(
+    database: sqlite3.Connection, *, threshold: float, signatures: SignatureBackend
+) -> Iterator[Mark]:
     """All of them, in no particular order."""
     copies: set[int] = set()
     for mark in _exact(database):
         copies.add(mark.page)
         yield mark
-    yield from _Near(database, threshold, size).marks(copies)
+    yield from _Near(database, threshold, signatures).marks(copies)
 
 
 def _exact(database: sqlite3.Connection) -> Iterator[Mark]:
@@ -70,53 +72,61 @@ def _exact(database: sqlite3.Connection) -> Iterator[Mark]:
 
 
 class _Near:
-    def __init__(self, database: sqlite3.Connection, threshold: float, size: int) -> None:
+    def __init__(
+        self, database: sqlite3.Connection, threshold: float, signatures: SignatureBackend
+    ) -> None:
         self._database = database
         self._threshold = threshold
-        self._size = size
-        self._signatures: dict[int, bytes] = {}
+        self._signatures = signatures
+        self._cache: dict[int, bytes] = {}
 
     def marks(self, copies: set[int]) -> Iterator[Mark]:
         pages, groups = self._grouped(copies)
-        alike = pages[groups.starts[1:] > groups.starts[:-1]]
-        firsts = Firsts(groups, most=len(alike), threshold=self._threshold, size=self._size)
+        grouped_pages = pages[groups.starts[1:] > groups.starts[:-1]]
+        firsts = Firsts(
+            groups,
+            most=len(grouped_pages),
+            threshold=self._threshold,
+            size=self._signatures.size,
+        )
         # The page of each first one.
         numbered = array("q")
-        for page in self._breadth_first(alike):
+        for page in self._breadth_first(grouped_pages):
             row = int(pages.searchsorted(page))
             signature = self._signature(page)
+            values = self._signatures.values(signature)
             nearest: Mark | None = None
-            for number in firsts.candidates(row, signature):
+            for number in firsts.candidates(row, values):
                 first = numbered[number]
-                likeness = similarity(signature, self._signature(first), self._size)
+                similarity = self._signatures.similarity(signature, self._signature(first))
                 # Of equal ones the first counts.
-                if likeness >= self._threshold and (
-                    nearest is None or likeness > (nearest.similarity or 0)
+                if similarity >= self._threshold and (
+                    nearest is None or similarity > (nearest.similarity or 0)
                 ):
-                    nearest = Mark(page, first, likeness)
+                    nearest = Mark(page, first, similarity)
             if nearest is not None:
                 yield nearest
             else:
-                firsts.add(row, signature)
+                firsts.add(row, values)
                 numbered.append(page)
 
     def _grouped(self, copies: set[int]) -> tuple[NDArray[np.int64], Groups]:
-        """The pages that can be compared, by their ids, and who may be like whom."""
+        """The pages that can be compared, by their ids, and which may be similar."""
         pages = array("q")
 
-        def signatures() -> Iterator[bytes]:
-            # Again on every way.
+        def values() -> Iterator[Hashes]:
+            # Again in every pass.
             del pages[:]
             for page, signature in self._database.execute(
                 "SELECT id, signature FROM contents WHERE signature IS NOT NULL ORDER BY id"
             ):
-                # What somebody else has made can't be compared.
-                if page not in copies and is_signature(signature, self._size):
+                # A crawl directory may have been written by anybody.
+                if page not in copies and self._signatures.is_signature(signature):
                     pages.append(page)
-                    yield signature
+                    yield self._signatures.values(signature)
 
-        shape = shape_for(self._threshold, self._size)
-        groups = grouped(bands_of(signatures(), shape.rows, way) for way in shape.ways())
+        shape = shape_for(self._threshold, self._signatures.size)
+        groups = grouped(bands_of(values(), shape.rows, some) for some in shape.passes())
         return np.array(pages, np.int64), groups
 
     def _breadth_first(self, pages: NDArray[np.int64]) -> Iterator[int]:
@@ -134,12 +144,12 @@ class _Near:
             yield from np.array(some)[pages[places] == some].tolist()
 
     def _signature(self, page: int) -> bytes:
-        signature = self._signatures.get(page)
+        signature = self._cache.get(page)
         if signature is None:
-            if len(self._signatures) >= _AT_HAND:
-                self._signatures.clear()
+            if len(self._cache) >= _AT_HAND:
+                self._cache.clear()
             (signature,) = self._database.execute(
                 "SELECT signature FROM contents WHERE id = ?", (page,)
             ).fetchone()
-            self._signatures[page] = signature
+            self._cache[page] = signature
         return signature

@@ -1,4 +1,4 @@
-"""What a crawl has kept of one URL: its page, and what the store has of the answer.
+"""What a crawl has stored of one URL: its page, and its response if bodies are stored.
 
 For ``scrapy page``, and for the service's ``/storage/get-page``.
 """
@@ -24,7 +24,7 @@ _COMPARED = frozenset({"duplicate_of", "near_duplicate_of", "similarity"})
 
 
 def leaf_of(questions: Questions, asked: str, url: str) -> Leaf:
-    """All that is known of a canonical URL, which was asked for in some spelling."""
+    """All that is known of a canonical URL; ``asked`` is how the user spelled it."""
     known = questions.find(url)
     answer = None if known is None else Reader(questions.database).answer(known.id)
     stored = None if answer is None or answer.stored is None else checked(answer.stored)
@@ -55,5 +55,5 @@ def body_of(leaf: Leaf, shelves: Shelves) -> bytes:
 
 
 def _told(record: Record) -> Record:
-    """Without what is found out when outputs are written: null would say that there is none."""
+    """Without the fields that are decided when outputs are written: null would be wrong."""
     return {name: value for name, value in record.items() if name not in _COMPARED}

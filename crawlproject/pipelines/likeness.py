@@ -1,4 +1,4 @@
-"""How much of their text two versions of a page have in common, by what is kept of both."""
+"""How similar the texts of two versions of a page are, by their stored signatures."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from crawlproject.frontier import frontier_of
-from crawlproject.pages.signature import is_signature, similarity
-from crawlproject.pipelines.duplicates import MAKING, Making
+from crawlproject.pipelines.parameters import NOTE, SignatureParameters
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from crawlproject.pages.signatures import SignatureBackend
+
 
 class Likeness:
-    """Called with two signatures: a part of 1, or None, if they can't be compared."""
+    """Called with two signatures: a share of 1, or None, if they can't be compared."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -26,15 +27,17 @@ class Likeness:
         return cls(crawler)
 
     @cached_property
-    def _size(self) -> int:
-        # The crawl directory may have been begun with other settings than those of now.
+    def _signatures(self) -> SignatureBackend | None:
+        # The crawl may have been started with other settings than those of now.
         with suppress(sqlite3.DatabaseError):
-            making = Making.from_note(frontier_of(self._crawler).recall(MAKING))
-            return 0 if making is None else making.size
-        return 0
+            parameters = SignatureParameters.from_note(frontier_of(self._crawler).recall(NOTE))
+            return None if parameters is None else parameters.signatures()
+        return None
 
     def __call__(self, one: bytes, other: bytes) -> float | None:
-        size = self._size
-        if not size or not (is_signature(one, size) and is_signature(other, size)):
+        signatures = self._signatures
+        if signatures is None:
             return None
-        return similarity(one, other, size)
+        if not (signatures.is_signature(one) and signatures.is_signature(other)):
+            return None
+        return signatures.similarity(one, other)

@@ -1,4 +1,4 @@
-"""Puts what was found out about duplicates into the records of pages, or leaves them out."""
+"""Marks duplicates in the records of pages, or leaves them out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crawlproject.pipelines.clusters import Mark, duplicates
-from crawlproject.pipelines.duplicates import DROP, MAKING, Making
+from crawlproject.pipelines.duplicates import DROP
+from crawlproject.pipelines.parameters import NOTE, SignatureParameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from crawlproject.frontier.reading import Reader
+    from crawlproject.pages.signatures import SignatureBackend
     from crawlproject.records import Record
 
-# Digits of a similarity. There are not more in it.
+# Significant digits of an estimated similarity.
 _DIGITS = 3
 
 
@@ -29,12 +31,12 @@ class Marks:
         self._reader = reader
         self._drops = drops
         self.exact = self.near = 0
-        # In arrays, by the id of a URL: a million of objects would take a hundred times as much.
+        # In arrays, by the id of a URL: a million objects would take a hundred times as much.
         self._of = np.zeros(1, np.uint32)
         self._similarity = np.zeros(1, np.float32)
-        making = Making.from_note(reader.note(MAKING))
-        if making is not None:
-            self._find(threshold, making.size)
+        parameters = SignatureParameters.from_note(reader.note(NOTE))
+        if parameters is not None:
+            self._find(threshold, parameters.signatures())
 
     @classmethod
     def from_settings(cls, reader: Reader, settings: BaseSettings) -> Marks | None:
@@ -55,7 +57,7 @@ class Marks:
             yield Mark(page, int(self._of[page]), None if alike < 0 else round(alike, _DIGITS))
 
     def amend(self, page: int, record: Record) -> bool:
-        """Say in a page's record what it is a duplicate of; whether it is to be shown."""
+        """Mark the record of a duplicate. Returns whether the page is to be shown."""
         of = int(self._of[page]) if page < len(self._of) else 0
         if not of:
             return True
@@ -67,14 +69,14 @@ class Marks:
             record["similarity"] = round(alike, _DIGITS)
         return not self._drops
 
-    def _find(self, threshold: float, size: int) -> None:
+    def _find(self, threshold: float, signatures: SignatureBackend) -> None:
         database = self._reader.database
         (last,) = database.execute("SELECT coalesce(max(id), 0) FROM contents").fetchone()
         if last > np.iinfo(np.uint32).max:
             raise sqlite3.DatabaseError(f"no URL has the number {last}")
         self._of = np.zeros(last + 1, np.uint32)
         self._similarity = np.zeros(last + 1, np.float32)
-        for mark in duplicates(database, threshold=threshold, size=size):
+        for mark in duplicates(database, threshold=threshold, signatures=signatures):
             self._of[mark.page] = mark.of
             if mark.similarity is None:
                 self._similarity[mark.page] = -1

@@ -1,4 +1,4 @@
-"""Which place has the bodies, by STORE_URI and the crawl directory."""
+"""Where bodies are stored, by STORE_URI and the crawl directory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from crawlproject.pipelines.blobs import Place
 
 
-# Workers may be on different machines, and what they have there goes when they end.
+# Workers may be on different machines, and remove their temporary folders when they end.
 SHARED_STORE = "the workers of a shared crawl keep bodies in one place, with -s STORE_URI=…"
 
 
@@ -40,13 +40,13 @@ def local_path(uri: str) -> Path | None:
     scheme = urlsplit(uri).scheme
     if scheme == "file":
         return Path(file_uri_to_path(uri))
-    # A letter is a drive.
+    # A single letter is a Windows drive.
     return Path(uri) if len(scheme) <= 1 and "::" not in uri else None
 
 
 def store_name(uri: str | None) -> str | None:
-    """How a store is named beside the pages that have their bodies there; None: the crawl
-    directory's own, wherever that is moved.
+    """The name of a store, as recorded with its pages. None: the crawl directory's own, which may
+    be moved.
     """
     if uri is None:
         return None
@@ -67,7 +67,8 @@ def check_store(settings: BaseSettings) -> None:
             raise BadArgument("STORE_URI", f"missing: {SHARED_STORE}")
         return
     if not is_wanted:
-        # A settings.py may say where, for whoever wants them kept; who says it here wants it now.
+        # In settings.py it is a default for crawls with STORE_BODIES; on the command line it is a
+        # mistake.
         if (settings.getpriority("STORE_URI") or 0) >= SETTINGS_PRIORITIES["cmdline"]:
             raise BadArgument("STORE_URI", "nothing is stored there without -s STORE_BODIES=True")
         return
@@ -84,11 +85,11 @@ def check_store(settings: BaseSettings) -> None:
 
 
 class Shelves:
-    """The bodies of a crawl to be read, wherever its runs have put them.
+    """Reads the bodies of a crawl, whose runs may have used several stores.
 
-    Which store has a body is written beside its page. Only the one that the user names is
-    opened, besides the crawl directory's own: a crawl directory may come from anywhere. A shared
-    crawl has none (``folder`` is None). No body of more than ``most_bytes`` is read (0: no limit).
+    The store of a body is recorded with its page. Besides the crawl directory's own, only the store
+    that the user names is opened: a crawl directory may come from anywhere. A shared crawl has no
+    folder (None). No body of more than ``most_bytes`` is read (0: no limit).
     """
 
     def __init__(self, folder: Path | None, uri: str | None, most_bytes: int = MAX_BYTES) -> None:

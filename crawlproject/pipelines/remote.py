@@ -1,8 +1,7 @@
 """A place for bodies that fsspec opens: a bucket, another machine, memory.
 
 fsspec is an extra (``requirements-remote.txt``), and most of what it opens needs a package of
-its own (``s3://``: s3fs). A place that can't promise whole files need not: what is read back is
-compared with its hash.
+its own (``s3://``: s3fs). Writes need not be atomic: what is read back is compared with its hash.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _LOGIN = re.compile(r"//[^/?#]*@")
 
 
 class Remote:
-    """Raises StoreError when there is no such place."""
+    """Raises StoreError if the URI can't be opened."""
 
     # A call may wait for the network.
     is_slow = True
@@ -71,7 +70,7 @@ class Remote:
     def check(self) -> None:
         """Raise StoreError if nothing can be written here."""
         self.write("probe", b"")
-        # Who may write need not be allowed to delete.
+        # Write access may not include deletion.
         with suppress(Exception):
             self._files.rm_file(self._path("probe"))
 
@@ -85,5 +84,5 @@ def without_password(uri: str) -> str:
 
 
 def _fail(error: Exception) -> NoReturn:
-    """Every kind of file system raises errors of its own kind."""
+    """Each kind of file system raises its own exceptions."""
     raise StoreError(error) from error

@@ -1,9 +1,9 @@
-"""Keeps the body of every answer, and what came with it, before its page is committed.
+"""Item pipeline: stores the body and headers of every response before its page is committed.
 
-The body goes to the blobs (``blobs.py``), one copy of each content; headers, sizes and the
-hash of the body go into ``page.stored``, which is committed together with the page: so
-whoever finds the page finds the body, whatever was killed in between. A body that can't be
-kept ends the crawl, as a full disk does, and its page is fetched again by the next run.
+The body goes to the blobs (``blobs.py``), one copy of each content. Headers, sizes and the hash of
+the body go into ``page.stored``, which is committed together with the page: a committed page always
+has its body, whenever the process was killed. A body that can't be stored ends the crawl, as a full
+disk does, and the next run fetches its page again.
 
 Off by default: ``STORE_BODIES``. Also on for an output that needs bodies, such as .warc.gz.
 
@@ -33,10 +33,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Bytes of a body that are compressed and written faster than a thread is asked to do it,
-# or at least before anybody would notice.
+# Bodies up to this size are compressed and written in the event loop: a thread costs more.
 _SMALL = 128 * 1024
-# Outputs that hold no bodies.
+# Extensions of outputs without bodies.
 _BODILESS = (".json", ".jsonl", ".jl", ".csv", ".xml", ".parquet")
 # Bodies that are written at once.
 _THREADS = 8
@@ -51,7 +50,7 @@ class Store:
         self._frontier: Frontier | None = None
         self._blobs: Blobs | None = None
         self._threads: ThreadPoolExecutor | None = None
-        # Bodies that a thread is at, by key.
+        # Bodies that are being written by a thread, by key.
         self._under_way: dict[str, asyncio.Future[tuple[int, bool]]] = {}
 
     @classmethod
@@ -103,7 +102,6 @@ class Store:
             return
         # Not the page's, which a pipeline may have changed: by this the body is found again.
         key = hashlib.sha256(response.body).hexdigest()
-        page.content_hash = page.content_hash or key
         stored = stored_answer(page, response)
         try:
             size, is_new = await self._put(blobs, key, response.body)

@@ -1,17 +1,17 @@
-"""What is kept of an answer beside its page: the row of the table ``stored``, as plain values.
+"""What is stored of a response beside its page: a row of the table ``stored``.
 
 | key | meaning |
 |---|---|
-| ``url``, ``method`` | what was asked for: the page's URL, or another spelling of it |
+| ``url``, ``method`` | of the request: the page's URL, or another spelling of it |
 | ``status``, ``reason``, ``http_version`` | the status line |
-| ``request_headers`` | as sent: pairs in their order, without passwords and cookies |
-| ``response_headers`` | as received: pairs in their order, the bytes read as latin-1 |
-| ``content_hash`` | SHA-256 of the body, after decoding; null: no body is kept |
+| ``request_headers`` | as sent: pairs in their order, without credentials and cookies |
+| ``response_headers`` | as received: pairs in their order, decoded as latin-1 |
+| ``content_hash`` | SHA-256 of the body, after decoding; null: no body is stored |
 | ``content_type``, ``etag``, ``last_modified`` | the headers |
 | ``content_encoding`` | what the body is still encoded with, after decoding; null: nothing |
-| ``body_bytes``, ``stored_bytes`` | of the body, and as it is stored |
+| ``body_bytes``, ``stored_bytes`` | size of the body, decoded and as stored |
 | ``store`` | null: in the crawl directory; else the STORE_URI |
-| ``crawled_at``, ``ip_address``, ``error`` | as the page has it; who answered; as the page has it |
+| ``crawled_at``, ``ip_address``, ``error`` | as in the page; of the server; as in the page |
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.leases import ON_THE_WIRE, Wire
-from crawlproject.redaction import is_secret
+from crawlproject.redaction import SECRETS, is_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,15 +50,15 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 
 def stored_answer(page: Page, response: Response) -> Stored:
-    """What is known of an answer, without its body."""
+    """The row of a response, without its body."""
     request = response.request
     wire = None if request is None else request.meta.get(ON_THE_WIRE)
     if isinstance(wire, Wire):
         received = [[_text(name), _text(value)] for name, value in wire.response_headers]
-        sent = [[name.decode(), value.decode()] for name, value in wire.request_headers]
+        sent = [[_text(name), _text(value)] for name, value in wire.request_headers]
         reason = wire.reason
     else:
-        # Another handler fetched it: a browser, or a function of the caller.
+        # Fetched by another download handler: a browser, or a function of the caller.
         received = _pairs(response.headers)
         sent = [] if request is None else _pairs(request.headers)
         reason = None
@@ -68,8 +68,10 @@ def stored_answer(page: Page, response: Response) -> Stored:
         "status": response.status,
         "reason": reason,
         "http_version": response.protocol,
-        # An archive is handed on, and must not hand on who may get in.
-        "request_headers": [pair for pair in sent if not is_secret(pair[0])],
+        # Archives are shared, and must not contain credentials.
+        "request_headers": [
+            pair for pair in sent if not is_secret(pair[0]) and SECRETS.clean(pair[1]) == pair[1]
+        ],
         "response_headers": received,
         "content_hash": None,
         "content_type": header(received, "content-type"),
@@ -86,7 +88,7 @@ def stored_answer(page: Page, response: Response) -> Stored:
 
 
 def checked(stored: Stored) -> Stored:
-    """What a crawl directory has, which may come from anybody. Raises sqlite3.DatabaseError."""
+    """Validate a row of an untrusted crawl directory. Raises sqlite3.DatabaseError."""
     for name, kinds in _KINDS.items():
         value = stored.get(name)
         if not isinstance(value, kinds) or isinstance(value, bool):
@@ -113,7 +115,7 @@ def header(pairs: Iterable[list[str]], name: str) -> str | None:
 
 
 def _left(response: Response) -> list[bytes]:
-    """What HttpCompressionMiddleware could not undo."""
+    """Encodings that HttpCompressionMiddleware could not decode."""
     return [value for value in response.headers.getlist("Content-Encoding") if value]
 
 

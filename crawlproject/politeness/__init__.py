@@ -1,1 +1,1 @@
-"""When a host may be touched: robots.txt, throttling; and the fetch. The gate is the frontier's."""
+"""When a host may be requested: robots.txt, throttling, overload. The gate is in frontier/."""

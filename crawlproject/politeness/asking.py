@@ -7,7 +7,8 @@ at home from others, and two hosts may lead to each other: so after a short time
 shorter for one of the two, it is given back for long enough that somebody else can have it.
 
 Meta keys read: ``fetch_ended``; written: ``turn``, ``dont_retry``, ``dont_redirect``,
-``allow_offsite``, ``download_slot``, ``download_timeout``, ``verbatim_url``.
+``dont_merge_cookies``, ``allow_offsite``, ``download_slot``, ``download_timeout``,
+``verbatim_url``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from crawlproject.failures import Verdict, error_of
 from crawlproject.frontier import frontier_of
+from crawlproject.frontier.base import TURN
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_ENDED
 from crawlproject.politeness.excerpt import cut
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     from crawlproject.scope.scope import Scope
 
 MAX_REDIRECTS = 5
-# Whose turn a request takes that is no lease's: the host.
-TURN = "turn"
 # Bytes that a request has brought so far.
 _RECEIVED = "robots_bytes"
 # Seconds to wait for a turn at another host, and for how long the own one is given back then.
@@ -138,7 +138,7 @@ class RobotsAsker:
                     response = await self._download(url, host)
                     ended_at = response.meta.get(FETCH_ENDED)
                 finally:
-                    frontier.leave(host, ended_at or now())
+                    frontier.release_turn(host, ended_at or now())
             has_turn = False
             target = _target(response)
             if target is None or redirects == MAX_REDIRECTS:
@@ -149,7 +149,7 @@ class RobotsAsker:
         """Take a turn at another host: 0, or seconds until there may be one."""
         frontier = frontier_of(self._crawler)
         patience = now() + self._chance.uniform(*_WAIT)
-        while wait := frontier.enter(host, now()):
+        while wait := frontier.acquire_turn(host, now()):
             if now() + wait > patience:
                 return wait
             await asyncio.sleep(wait)
@@ -168,6 +168,8 @@ class RobotsAsker:
             # Where they are on: redirects are followed here, each at its host's turn, and a
             # robots.txt may be where the spider is not to go.
             "dont_redirect": True,
+            # What a robots.txt says does not depend on who is logged in.
+            "dont_merge_cookies": True,
             "allow_offsite": True,
             "download_slot": host,
             "download_timeout": self._deadline.timeout(),

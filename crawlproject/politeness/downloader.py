@@ -1,10 +1,11 @@
 """Scrapy's downloader, for requests that the gate has let pass.
 
-Scrapy keeps a slot with a queue, a delay and a count for each host, all of which the gate has
-decided before a request gets here. So a request with a turn goes to its handler at once,
-which spares it a queue, a task and two futures. A request without one, as a pipeline of a
-team's own may send, goes through Scrapy's slots as ever. So does one with a turn that is
-used up: who copies the meta of a response copies its lease too.
+Scrapy keeps a slot with a queue, a delay and a concurrency limit for each host. The gate has
+applied its own before a request gets here, and they differ: DOWNLOAD_DELAY counts from the end of
+a request here, POLITENESS_HOSTS and robots.txt change it. So a request with a turn goes to its
+handler at once. A request without one, such as one that a pipeline sends, goes through Scrapy's
+slots. So does one whose turn is used up: copying the meta of a response copies its lease
+or turn too.
 
 Answers are read one after the other, and not while hosts are waiting to be asked: a page can
 wait, but a host that is asked late is late for the rest of the crawl. Where none is about to be
@@ -23,19 +24,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from scrapy import signals
 from scrapy.core.downloader import Downloader
 from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
 from scrapy.exceptions import CannotResolveHostError, DownloadTimeoutError
+from scrapy.utils.defer import deferred_from_coro
 
-from crawlproject.frontier.base import LEASE, NOT_ASKED
+from crawlproject.failures import FETCH_ERRORS
+from crawlproject.frontier.base import LEASE, NOT_ASKED, TURN
 from crawlproject.frontier.engine import is_rushed, next_turn, wake
 from crawlproject.frontier.leases import FETCH_STARTED
-from crawlproject.politeness.asking import TURN
-from crawlproject.politeness.middlewares import Middlewares
 from crawlproject.urls.canonical import host_of
 
 if TYPE_CHECKING:
@@ -44,8 +45,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-
-    from crawlproject.politeness.resolver import NameResolver
+    from twisted.internet.defer import Deferred
 
 # Answers in line, at most, for each request that may be under way. Each holds what has come of
 # it so far.
@@ -55,10 +55,21 @@ _LINE = 4
 _TOGETHER = 8
 
 
+class Resolver(Protocol):
+    """What a download handler's ``names`` can do (``fetching/resolver.py``)."""
+
+    def is_known(self, host: str) -> bool: ...
+    def put_off(self) -> float: ...
+    async def look_up(self, host: str) -> None: ...
+    def failure(self, host: str) -> Exception | None: ...
+
+
 class GatedDownloader(Downloader):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self.middleware = Middlewares(*self.middleware.middlewares, crawler=crawler)
+        if rate := crawler.settings.getfloat("POLITENESS_RATE"):
+            # The delay of new slots, which counts from start to start: for requests without a turn.
+            self._delay = max(self._delay, 1 / rate)
         # Who stands in line, and what it waits for.
         self._answered: deque[tuple[asyncio.Future[Any], Any]] = deque()
         # Answers that wait for something else than to be read.
@@ -84,28 +95,37 @@ class GatedDownloader(Downloader):
             return True
         return most > 0 and (self.under_way >= most or in_line >= _LINE * most)
 
+    # Scrapy's takes a deprecated argument, too.
+    def fetch(self, request: Request) -> Deferred[Response | Request]:  # type: ignore[override]
+        """Fetch a request, by way of the downloader middlewares. It is active from now on."""
+        return deferred_from_coro(self.fetch_async(request))
+
     def fetch_async(self, request: Request) -> Coroutine[Any, Any, Response | Request]:
-        """As ``fetch``. It counts as active from now on, also before it is waited for."""
+        """As ``fetch``, for a caller that awaits."""
         self.active.add(request)
         return self._fetch(request)
 
     async def _fetch(self, request: Request) -> Response | Request:
         try:
-            return await self.middleware.download_async(self._enqueue_request, request)
+            return await self.middleware.download_async(self._download_gated, request)
+        except FETCH_ERRORS as error:
+            _drop_tracebacks(error)
+            raise
         finally:
             self.active.remove(request)
 
-    async def _enqueue_request(self, request: Request) -> Response:
+    async def _download_gated(self, request: Request) -> Response:
         if request.meta.get("proxy"):
             self._has_proxy = True
         elif self._has_proxy or LEASE not in request.meta:
             await self._until_name_is_known(request)
         if not _has_turn(request):
-            return await super()._enqueue_request(request)
+            # Private: there is no other entry to Scrapy's slots that is behind the middlewares.
+            return await self._enqueue_request(request)
         send, spider = self.signals.send_catch_log, self.crawler.spider
         send(signals.request_reached_downloader, request=request, spider=spider)
         try:
-            response = await self._handle(request)
+            response = await self.handlers.download_request_async(request)
             send(signals.response_downloaded, response=response, request=request, spider=spider)
         finally:
             send(signals.request_left_downloader, request=request, spider=spider)
@@ -148,7 +168,7 @@ class GatedDownloader(Downloader):
         if failure := names.failure(host):
             raise CannotResolveHostError(str(failure)) from failure
 
-    def _names(self, scheme: str) -> NameResolver | None:
+    def _names(self, scheme: str) -> Resolver | None:
         """The resolver of a scheme's handler, if it is ours."""
         return getattr(self.handlers._get_handler(scheme), "names", None)
 
@@ -160,15 +180,6 @@ class GatedDownloader(Downloader):
             await next_turn()
         finally:
             self.aside -= 1
-
-    def _handle(self, request: Request) -> Coroutine[Any, Any, Response]:
-        """By the handler of its scheme. Scrapy takes the whole URL apart to know that."""
-        handlers = self.handlers
-        scheme = request.url.partition(":")[0]
-        handler = handlers._handlers.get(scheme)
-        if handler is None or scheme in handlers._old_style_handlers:
-            return handlers.download_request_async(request)
-        return handler.download_request(request)
 
     async def stand_in_line(self) -> None:
         """For who has an answer, before it is read."""
@@ -208,11 +219,22 @@ class GatedDownloader(Downloader):
         return together
 
 
-async def _looked_up(names: NameResolver, host: str) -> float:
+def _drop_tracebacks(error: BaseException | None) -> None:
+    """Release the frames that an error came through, with all that they hold, such as a body.
+
+    Scrapy's failure and its frames refer to each other: they would stay until garbage is collected.
+    """
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
+
+
+async def _looked_up(names: Resolver, host: str) -> float:
     await names.look_up(host)
     return NOT_ASKED
 
 
 def _has_turn(request: Request) -> bool:
     meta = request.meta
-    return TURN in meta or (LEASE in meta and FETCH_STARTED not in meta)
+    # Once it was fetched, its turn is used up: the meta of a response may be copied.
+    return (TURN in meta or LEASE in meta) and FETCH_STARTED not in meta

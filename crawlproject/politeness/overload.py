@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from crawlproject.frontier import frontier_of
-from crawlproject.frontier.base import LEASE
+from crawlproject.frontier.base import LEASE, TURN
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_STARTED
-from crawlproject.politeness.asking import TURN
 from crawlproject.politeness.patience import Patience
 from crawlproject.politeness.waits import Wait, waits_of
 

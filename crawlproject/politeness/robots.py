@@ -268,7 +268,7 @@ class RobotsGatekeeper:
         self._book.put(origin, rules)
         self._waits.drop(host)
         if delay := rules.crawl_delay:
-            frontier_of(self._crawler).insist(host, min(delay, self._max_crawl_delay))
+            frontier_of(self._crawler).set_min_delay(host, min(delay, self._max_crawl_delay))
         # It may say more than what concerns the gate.
         listen = getattr(self._crawler.spider, "robots_known", None)
         if listen is not None and robots.error is None:

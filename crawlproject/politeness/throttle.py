@@ -1,12 +1,16 @@
-"""AutoThrottle within the gate: a host that answers slowly is asked more slowly.
+"""AutoThrottle within the gate: a host that responds slowly gets fewer requests.
 
-The settings are Scrapy's (AUTOTHROTTLE_*). Scrapy's extension moves the delay of its own
-slots, which counts from the start of a request; this one moves the gate's, which counts
-from its end and never goes below what the host or the user asked for.
+Settings and formula are Scrapy's (AUTOTHROTTLE_*): a request starts every latency / target seconds,
+which keeps ``AUTOTHROTTLE_TARGET_CONCURRENCY`` requests in flight on average. Scrapy's extension
+changes the delay of a downloader slot; this one changes the gate's interval between starts. The
+delay, which counts from the completion of a request, and Crawl-delay hold besides.
+
+Meta keys read: ``lease``, ``download_latency``, ``autothrottle_dont_adjust_delay``.
 """
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -14,19 +18,25 @@ from scrapy.exceptions import NotConfigured
 
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE
+from crawlproject.frontier.limits import limits_from
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
 
 
 def next_delay(
     current: float, latency: float, *, target_concurrency: float, maximum: float, is_ok: bool
 ) -> float:
-    """Half-way to the delay that keeps ``target_concurrency`` requests busy; at once if longer.
+    """Half-way to the interval that keeps ``target_concurrency`` requests in flight; if that is
+    longer, at once.
 
-    Errors answer fast, which is no reason to ask faster.
+    Errors are fast, which is no reason to send more requests.
     """
     target = latency / target_concurrency
     delay = min(max(target, (current + target) / 2), maximum)
@@ -34,10 +44,18 @@ def next_delay(
 
 
 class GateThrottle:
-    def __init__(self, crawler: Crawler, *, target_concurrency: float, maximum: float) -> None:
+    def __init__(
+        self,
+        crawler: Crawler,
+        *,
+        target_of: Callable[[str], float],
+        maximum: float,
+        is_logged: bool = False,
+    ) -> None:
         self._crawler = crawler
-        self._target_concurrency = target_concurrency
+        self._target_of = target_of
         self._maximum = maximum
+        self._is_logged = is_logged
         crawler.signals.connect(self._response_downloaded, signals.response_downloaded)
 
     @classmethod
@@ -46,26 +64,38 @@ class GateThrottle:
         if not settings.getbool("AUTOTHROTTLE_ENABLED"):
             # No reason: Scrapy would log it as a warning, and this is what the user wants.
             raise NotConfigured
-        target_concurrency = settings.getfloat("AUTOTHROTTLE_TARGET_CONCURRENCY")
-        if target_concurrency <= 0:
+        if settings.getfloat("AUTOTHROTTLE_TARGET_CONCURRENCY") <= 0:
             raise NotConfigured("AUTOTHROTTLE_TARGET_CONCURRENCY must be above 0")
+        limits = limits_from(settings)
         return cls(
             crawler,
-            target_concurrency=target_concurrency,
+            target_of=lambda host: limits(host).target,
             maximum=settings.getfloat("AUTOTHROTTLE_MAX_DELAY"),
+            is_logged=settings.getbool("AUTOTHROTTLE_DEBUG"),
         )
 
     def _response_downloaded(self, response: Response, request: Request) -> None:
-        lease = request.meta.get(LEASE)
-        latency = request.meta.get("download_latency")
-        if lease is None or latency is None:
+        meta = request.meta
+        lease = meta.get(LEASE)
+        latency = meta.get("download_latency")
+        if lease is None or latency is None or meta.get("autothrottle_dont_adjust_delay") is True:
             return
         frontier = frontier_of(self._crawler)
+        before = frontier.throttle_delay(lease.host)
         delay = next_delay(
-            frontier.pace(lease.host),
+            before,
             latency,
-            target_concurrency=self._target_concurrency,
+            target_concurrency=self._target_of(lease.host),
             maximum=self._maximum,
             is_ok=response.status == 200,
         )
-        frontier.slow(lease.host, delay)
+        frontier.set_throttle(lease.host, delay)
+        if self._is_logged:
+            logger.info(
+                "AutoThrottle on %s: delay %d ms (%+d), latency %d ms, %d bytes",
+                lease.host,
+                delay * 1000,
+                (delay - before) * 1000,
+                latency * 1000,
+                len(response.body),
+            )

@@ -18,12 +18,12 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.misc import build_from_crawler
 
 from crawlproject.failures import NotNow
+from crawlproject.fetching.handler import HttpDownloadHandler
+from crawlproject.fetching.unpacking import Unpacking
 from crawlproject.frontier.base import LEASE
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_ENDED, FETCH_STARTED
 from crawlproject.politeness.downloader import GatedDownloader
-from crawlproject.politeness.handler import PatientDownloadHandler
-from crawlproject.politeness.unpacking import Unpacking
 from crawlproject.render import RENDERED
 from crawlproject.render.renderer import renderer_of
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 
-class RenderingDownloadHandler(PatientDownloadHandler):
+class RenderingDownloadHandler(HttpDownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._renderer = renderer_of(crawler)

@@ -27,7 +27,7 @@ BROWSERS = (
     *("headless_shell", "microsoft-edge"),
 )
 _ELSEWHERE = ("PLAYWRIGHT_CDP_URL", "PLAYWRIGHT_CONNECT_URL")
-_PLAIN = "crawlproject.politeness.handler.PatientDownloadHandler"
+_PLAIN = "crawlproject.fetching.handler.HttpDownloadHandler"
 _HANDLER = "crawlproject.render.handler.RenderingDownloadHandler"
 
 

@@ -8,7 +8,7 @@ known is not asked for one because of a script. Internal addresses are refused a
 A script or style sheet is asked for once a crawl, while there is room to keep it, unless it
 says ``no-store``: a site's pages share them.
 
-Credentials (``politeness/origin_auth.py``) are sent for pages of their own origin only.
+Credentials (``fetching/origin_auth.py``) are sent for pages of their own origin only.
 
 Meta keys written: those of ``politeness/asking.py``, ``without_credentials``. Stats:
 ``render/requests``, ``render/requests_spared``.
@@ -23,9 +23,10 @@ from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
 from crawlproject.failures import Verdict
+from crawlproject.fetching.origin_auth import WITHOUT_CREDENTIALS
 from crawlproject.frontier import frontier_of
-from crawlproject.politeness.asking import MAX_REDIRECTS, TURN
-from crawlproject.politeness.origin_auth import WITHOUT_CREDENTIALS
+from crawlproject.frontier.base import TURN
+from crawlproject.politeness.asking import MAX_REDIRECTS
 from crawlproject.politeness.rules import RulesBook, RulesReader
 from crawlproject.scope.internal import is_internal
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of, origin_of, wire_url

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from crawlproject.pipelines.duplicates import MAKING, Making
+from crawlproject.pipelines.parameters import NOTE, SignatureParameters
 from crawlproject.report.lists import Column, Issue, Kind, Listing, Row, Section, Severity
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _NOT_COMPARED = "Pages were not compared with each other in this crawl (DUPLICAT
 
 def section(survey: Survey) -> Section:
     name, title = "duplicates-section", "Duplicates"
-    if survey.copies is None or Making.from_note(survey.reader.note(MAKING)) is None:
+    if survey.copies is None or SignatureParameters.from_note(survey.reader.note(NOTE)) is None:
         return Section(name, title, notes=[_NOT_COMPARED])
     clusters: defaultdict[int, list[Mark]] = defaultdict(list)
     for mark in survey.copies:

@@ -6,7 +6,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 from crawlproject.exports.sorted_pages import CHOOSING, SortedPagesExporter
 from crawlproject.monitoring.limits import limits_of
-from crawlproject.report.document import write_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,4 +38,7 @@ class ReportExporter(SortedPagesExporter):
     def write_document(self) -> None:
         if self._reader is not None:
             limits = limits_of(self._reader.database, self._settings)
+            # Scrapy imports all exporters for each crawl.
+            from crawlproject.report.document import write_report
+
             write_report(self.file, self._reader, self._marks, limits)

@@ -7,7 +7,7 @@ where its registry says "Globally Reachable: True"; "N/A" (6to4, Teredo) means n
 specific row counts. An IPv6 address that stands for an IPv4 one is judged as that one.
 
 A name is internal if it says so itself; its addresses are judged where a connection is made
-(``resolver.py``, ``politeness/guard.py``).
+(``resolver.py``, ``fetching/guard.py``).
 """
 
 from __future__ import annotations

@@ -91,6 +91,14 @@ def _hosts(value: Any) -> str:
     return ",".join(hosts)
 
 
+def _headers(value: Any) -> str:
+    lines = _strings(value)
+    # By these they are told apart.
+    if any("\n" in line or "|" in line for line in lines):
+        raise TypeError
+    return "\n".join(lines)
+
+
 def _patterns(value: Any) -> str:
     """One or several regular expressions."""
     return json.dumps(_strings([value] if type(value) is str else value))
@@ -151,6 +159,9 @@ OPTIONS: dict[str, Option] = {
     "concurrency": Option(_whole(1), _integer, "a whole number of 1 or more"),
     "workers": Option(_whole(1), _integer, "a whole number of 1 or more"),
     "user_agent": Option(_text(), _short, "a line of text (500 characters at most)"),
+    "header": Option(_array(_text(r"^[^\n|]+$")), _headers, "a list of 'Name: value'"),
+    "cookie": Option(_text(), _short, "'name=value; name=value' (500 characters at most)"),
+    "cookies": Option({"type": "boolean"}, _flag, "true or false"),
     "render": Option({"type": "string", "enum": list(MODES)}, _string, "a string"),
     "sitemaps": Option({"type": "string", "enum": list(SITEMAP_MODES)}, _string, "a string"),
     "recrawl": Option({"type": "string", "enum": list(ROUND_MODES)}, _string, "a string"),

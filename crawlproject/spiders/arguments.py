@@ -9,22 +9,28 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
-from crawlproject.frontier.alone import check_not_removed
+from crawlproject.fetching.lookups import CARES, SYSTEM, parse_name_servers
+from crawlproject.fetching.origin_auth import origins_from
+from crawlproject.frontier.configuration import check_not_removed
+from crawlproject.frontier.limits import complete_limits
 from crawlproject.frontier.opening import DOMAIN, HOSTNAME
+from crawlproject.frontier.redis.compatibility import check_scrapy_redis
 from crawlproject.frontier.rounds import MODES as ROUND_MODES
 from crawlproject.frontier.rounds import NEVER
+from crawlproject.pages.signatures import BACKENDS
 from crawlproject.pages.structured import SYNTAXES
-from crawlproject.pipelines.duplicates import DROP, MARK, MAX_SIZE, MIN_SIZE
-from crawlproject.politeness.lookups import CARES, SYSTEM, parse_name_servers
-from crawlproject.politeness.origin_auth import origins_from
+from crawlproject.pipelines.duplicates import DROP, MARK
+from crawlproject.pipelines.parameters import MAX_SIZE, MIN_SIZE
 from crawlproject.render import install as render
 from crawlproject.render.install import MODES
 from crawlproject.scope.domains import registered_domain
 from crawlproject.scope.internal import is_internal, is_loopback
 from crawlproject.spiders import values
+from crawlproject.spiders.refused import check_not_refused
 from crawlproject.spiders.seeds import canonical_seeds, seeds_of_file, split_seeds
 from crawlproject.spiders.sitemaps import MODES as SITEMAP_MODES
 from crawlproject.urls.canonical import host_of, origin_of
@@ -79,14 +85,30 @@ ARGUMENTS: dict[str, Argument] = {
     "include": Argument("SCOPE_INCLUDE", values.patterns, "regular expression a URL must match"),
     "exclude": Argument("SCOPE_EXCLUDE", values.patterns, "… and must not match"),
     "delay": Argument(
-        "DOWNLOAD_DELAY", values.seconds, "seconds between requests to a host (0.25)"
+        "DOWNLOAD_DELAY",
+        values.seconds,
+        "seconds from a response of a host to the next request (0.25; 0 with rate)",
     ),
-    "rate": Argument("DOWNLOAD_DELAY", values.per_second, "or: requests a second to a host"),
+    "rate": Argument(
+        "POLITENESS_RATE", values.per_second, "requests started a second per host", _ZERO
+    ),
     "concurrency": Argument(
         "CONCURRENT_REQUESTS_PER_DOMAIN", values.whole_number(1), "in flight per host (2)"
     ),
     "workers": Argument("CONCURRENT_REQUESTS", values.whole_number(1), "in flight in all (32)"),
     "user_agent": Argument("USER_AGENT", values.text, "who asks: 'acme/1 (+https://acme.example)'"),
+    "header": Argument(
+        "FETCHING_HEADERS",
+        values.headers,
+        "for the seeds' origins: 'X-Env: staging'; several: by ' | '",
+        ({}, None),
+    ),
+    "cookie": Argument(
+        "FETCHING_COOKIES", values.cookies, "for the seeds' origins: 'a=b; c=d'", ({}, None)
+    ),
+    "cookies": Argument(
+        "COOKIES_ENABLED", values.yes_or_no, "keep cookies and send them back: no (default) or yes"
+    ),
     "render": Argument(
         "RENDER_MODE", values.one_of(*MODES), "never (default), auto: pages made by scripts; always"
     ),
@@ -114,14 +136,19 @@ _OTHER_SETTINGS: dict[str, Argument] = {
             "FRONTIER_WAIT_FOR_SEEDS SCHEDULER_PERSIST SCHEDULER_FLUSH_ON_START "
             "REDIS_START_URLS_AS_SET REDIS_START_URLS_AS_ZSET "
             "PAGES_CONTENT PAGES_MEDIA PAGES_TEXT DUPLICATES_ENABLED STORE_BODIES "
-            "RECRAWL_CONTINUOUS DNSCACHE_ENABLED",
+            "RECRAWL_CONTINUOUS DNSCACHE_ENABLED FASTPATH_ENABLED COOKIES_ENABLED "
+            "REFERER_ENABLED REDIRECT_ENABLED METAREFRESH_ENABLED COMPRESSION_ENABLED "
+            "HTTPCACHE_ENABLED HTTPPROXY_ENABLED TELNETCONSOLE_ENABLED REMOTE_CONTROL_ENABLED "
+            "MEMUSAGE_ENABLED MEMDEBUG_ENABLED DOWNLOAD_FAIL_ON_DATALOSS STATS_DUMP "
+            "CRAWLSPIDER_FOLLOW_LINKS DEPTH_STATS_VERBOSE FEED_STORE_EMPTY "
+            "WARN_ON_GENERATOR_RETURN_VALUE COOKIES_DEBUG DUPEFILTER_DEBUG",
         ),
         (
             values.seconds,
             "DOWNLOAD_DELAY_JITTER LOGSTATS_INTERVAL CLOSESPIDER_TIMEOUT_NO_ITEM "
             "FRONTIER_RETRY_BACKOFF_SECONDS FRONTIER_COMMIT_SECONDS "
             "AUTOTHROTTLE_START_DELAY "
-            "AUTOTHROTTLE_MAX_DELAY AUTOTHROTTLE_TARGET_CONCURRENCY "
+            "AUTOTHROTTLE_MAX_DELAY "
             "POLITENESS_MAX_CRAWL_DELAY_SECONDS POLITENESS_MAX_HOLD_SECONDS "
             "POLITENESS_ROBOTS_MAX_AGE_SECONDS POLITENESS_ROBOTS_UNREACHABLE_SECONDS "
             "POLITENESS_DNS_MIN_TTL_SECONDS POLITENESS_DNS_MAX_TTL_SECONDS "
@@ -151,6 +178,7 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.share, "RECRAWL_SHARE"),
         (values.chance, "RECRAWL_CHANCE"),
         (values.one_of(MARK, DROP), "DUPLICATES_ACTION"),
+        (values.one_of(*BACKENDS), "DUPLICATES_BACKEND"),
         (
             values.some_time,
             "DOWNLOAD_TIMEOUT DNS_TIMEOUT RENDER_TIMEOUT_SECONDS FRONTIER_LEASE_SECONDS "
@@ -160,12 +188,17 @@ _OTHER_SETTINGS: dict[str, Argument] = {
         (values.port, "METRICS_PORT"),
         (values.text, "METRICS_ADDRESS"),
         (values.encoding, "FEED_EXPORT_ENCODING"),
-        (values.statuses, "RETRY_HTTP_CODES"),
+        (
+            values.statuses,
+            "RETRY_HTTP_CODES HTTPERROR_ALLOWED_CODES HTTPCACHE_IGNORE_HTTP_CODES",
+        ),
         (values.one_of(HOSTNAME, DOMAIN), "POLITENESS_HOST"),
         (values.one_of(CARES, SYSTEM), "POLITENESS_RESOLVER"),
         (parse_name_servers, "POLITENESS_NAME_SERVERS"),
         (values.some_of(*SYNTAXES), "PAGES_STRUCTURED_DATA"),
+        (values.above_zero, "AUTOTHROTTLE_TARGET_CONCURRENCY"),
         (values.host_limits, "POLITENESS_HOSTS"),
+        (values.download_slots, "DOWNLOAD_SLOTS"),
         (values.log_level, "LOG_LEVEL"),
         (rules, "SCOPE_RULES"),
         (values.crawl_name, "FRONTIER_CRAWL_ID"),
@@ -181,7 +214,7 @@ INTERNAL_SEED = "is an internal address: only public ones may be crawled here"
 # scrapyd adds its own to every job.
 _SCRAPYD = frozenset({"_job", "_version"})
 
-# How a crawl of nothing but this machine's own servers differs: nobody is in a hurry there.
+# Defaults of a crawl of this machine's own servers, unless the user sets a delay or a rate.
 _LOOPBACK_SETTINGS: dict[str, Any] = {
     "DOWNLOAD_DELAY": 0,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
@@ -197,24 +230,31 @@ def apply(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
         if name not in ARGUMENTS:
             raise BadArgument(name, f"no such argument{_nearest(name)}")
         _set(settings, name, ARGUMENTS[name].parse(name, value))
-    if "delay" in arguments and "rate" in arguments:
-        raise BadArgument("rate", "is another way to say delay: give one of them")
-    _check(settings)
-    _check_visits(settings)
-    _check_names(settings)
+    check_all(settings)
+    if not settings.getbool("CRAWLSPIDER_FOLLOW_LINKS"):
+        settings.set("SCOPE_SEEDS_ONLY", True, priority="cmdline")
     seeds = _seeds(arguments, settings)
     _keep_outside(seeds, settings)
     settings.set("SEEDS", seeds, priority="cmdline")
     _keep_password_home(seeds, settings)
+    _keep_headers_home(seeds, settings)
+    complete_limits(settings, "project")
     _treat_hosts(settings)
     render.prepare(settings)
     # Without seeds, nobody knows where those that are fed later will be.
     is_local = bool(seeds) and all(is_loopback(host_of(seed)) for seed in seeds)
-    if is_local and settings.getbool("POLITENESS_FAST_LOOPBACK"):
+    if is_local and settings.getbool("POLITENESS_FAST_LOOPBACK") and not _is_slowed(settings):
         for name, value in _LOOPBACK_SETTINGS.items():
             # What the user said stands; 'project' is where our own defaults are.
             settings.set(name, value, priority="project")
     return seeds
+
+
+def check_all(settings: BaseSettings) -> None:
+    """Check every setting that has a check, and turn what ``-s`` gave into values."""
+    _check(settings)
+    _check_visits(settings)
+    _check_names(settings)
 
 
 def _set(settings: BaseSettings, name: str, value: Any) -> None:
@@ -227,10 +267,11 @@ def _set(settings: BaseSettings, name: str, value: Any) -> None:
 
 def _check(settings: BaseSettings) -> None:
     check_not_removed(settings)
-    for name, argument in {**ARGUMENTS, **_OTHER_SETTINGS}.items():
+    check_not_refused(settings)
+    check_scrapy_redis(settings)
+    for argument in (*ARGUMENTS.values(), *_OTHER_SETTINGS.values()):
         value = settings.get(argument.setting)
-        # Both say the delay; as a setting it is in seconds.
-        if name == "rate" or value in argument.unset:
+        if value in argument.unset:
             continue
         parsed = argument.parse(argument.setting, value)
         priority = settings.getpriority(argument.setting) or 0
@@ -281,7 +322,7 @@ def _seeds(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
 
 
 def _keep_outside(seeds: list[str], settings: BaseSettings) -> None:
-    """Where a seed's name leads is judged when a connection is made (``politeness/guard.py``)."""
+    """Where a seed's name leads is judged when a connection is made (``fetching/guard.py``)."""
     if settings.getbool("SCOPE_INTERNAL_SEEDS"):
         return
     for seed in seeds:
@@ -309,18 +350,54 @@ def _keep_password_home(seeds: list[str], settings: BaseSettings) -> None:
     settings.set("HTTPAUTH_DOMAIN", origins, priority="cmdline")
 
 
+def _keep_headers_home(seeds: list[str], settings: BaseSettings) -> None:
+    """Headers and cookies go to the seeds' origins, unless the user names others."""
+    if not settings["FETCHING_HEADERS"] and not settings["FETCHING_COOKIES"]:
+        return
+    name = "FETCHING_ORIGINS"
+    if settings[name]:
+        if origins_from(name, settings[name]) is None:
+            raise BadArgument(
+                name, f"{settings[name]!r} is not an origin such as https://staging.example:8443"
+            )
+        return
+    if not seeds:
+        raise BadArgument(name, "missing: seeds come later, so which origin gets the headers?")
+    if len({host_of(seed) for seed in seeds}) > 1:
+        raise BadArgument(name, "missing: which of the seeds' hosts gets the headers and cookies?")
+    origins = " ".join(sorted({origin_of(seed) for seed in seeds}))
+    settings.set(name, origins, priority="cmdline")
+
+
+def _is_slowed(settings: BaseSettings) -> bool:
+    """Whether the user has set a delay or a rate."""
+    is_set = (settings.getpriority("DOWNLOAD_DELAY") or 0) > SETTINGS_PRIORITIES["project"]
+    has_delay = is_set and settings.getfloat("DOWNLOAD_DELAY") > 0
+    return has_delay or settings.getfloat("POLITENESS_RATE") > 0
+
+
 def _treat_hosts(settings: BaseSettings) -> None:
-    """Scrapy's fence must not be narrower than the gate for a host that is an exception."""
+    """Give Scrapy's downloader slots the exceptions of the gate, for requests without a lease."""
     special = settings.getdict("POLITENESS_HOSTS")
+    slots = settings.getdict("DOWNLOAD_SLOTS")
     if settings["POLITENESS_HOST"] == DOMAIN:
-        for host in special:
-            if (domain := registered_domain(host)) != host:
-                raise BadArgument(
-                    "POLITENESS_HOSTS", f"{host!r} is part of {domain}: POLITENESS_HOST is domain"
-                )
+        for name, hosts in (("POLITENESS_HOSTS", special), ("DOWNLOAD_SLOTS", slots)):
+            for host in hosts:
+                if (domain := registered_domain(host)) != host:
+                    raise BadArgument(
+                        name, f"{host!r} is part of {domain}: POLITENESS_HOST is domain"
+                    )
     if special:
-        slots = {**settings.getdict("DOWNLOAD_SLOTS"), **special}
+        slots |= {host: {**slots.get(host, {}), **_slot(special[host])} for host in special}
         settings.set("DOWNLOAD_SLOTS", slots, priority="cmdline")
+
+
+def _slot(limits: Mapping[str, float]) -> dict[str, float]:
+    """The limits of a host as a downloader slot, whose delay counts from start to start."""
+    slot = {name: limits[name] for name in ("concurrency", "delay") if name in limits}
+    if rate := limits.get("rate"):
+        slot["delay"] = max(slot.get("delay", 0.0), 1 / rate)
+    return slot
 
 
 def _nearest(name: str) -> str:

@@ -37,11 +37,13 @@ class Redirects:
         *,
         max_times: int,
         seeds_widen_scope: bool,
+        keeps_cookies: bool = False,
     ) -> None:
         self._canonicalize = canonicalize
         self._scope = scope
         self._max_times = max_times
         self._seeds_widen_scope = seeds_widen_scope
+        self._keeps_cookies = keeps_cookies
 
     def judge(self, response: Response, lease: Lease) -> Outcome:
         location = location_of(response) or ""
@@ -50,15 +52,18 @@ class Redirects:
         except NotCrawlable:
             return Outcome(error=f"bad redirect: {location[:200]!r}")
         if target == lease.url:
-            return self._judge_itself(wire_url(location, response.url), lease)
+            has_cookie = self._keeps_cookies and b"Set-Cookie" in response.headers
+            url = wire_url(location, response.url)
+            return self._judge_itself(url, lease, has_cookie=has_cookie)
         widened = (
             lease.depth == 0 and self._seeds_widen_scope and self._scope.widen(host_of(target))
         )
         reason = self._scope.reason(target)
         return Outcome(target, follow=reason is None, widened=widened, reason=reason)
 
-    def _judge_itself(self, url: str, lease: Lease) -> Outcome:
+    def _judge_itself(self, url: str, lease: Lease, *, has_cookie: bool) -> Outcome:
         """A site that adds a session id or the like, and answers when it has it."""
-        if url == lease.fetch_url or lease.bounces >= self._max_times:
+        is_same = url == lease.fetch_url and not has_cookie
+        if is_same or lease.bounces >= self._max_times:
             return Outcome(error="redirect loop")
         return Outcome(again=url)

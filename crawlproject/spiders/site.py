@@ -3,111 +3,126 @@
 from __future__ import annotations
 
 import logging
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request
+from scrapy.settings import BaseSettings
 from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
 from crawlproject.failures import NotNow, Verdict, error_of
-from crawlproject.frontier import frontier_of
-from crawlproject.frontier.base import LEASE, NOFOLLOW, Candidate
+from crawlproject.fetching.guard import guard_of
+from crawlproject.frontier.base import LEASE, Candidate
 from crawlproject.frontier.opening import keeps_visits
 from crawlproject.frontier.scheduler import FrontierScheduler
 from crawlproject.frontier.time_cap import time_cap_of
-from crawlproject.items import Content
-from crawlproject.pages.content import Reach
-from crawlproject.pages.read import PageReader, answer_of, is_readable, page_of
+from crawlproject.items import Content, Page
+from crawlproject.pages.read import answer_of, is_readable, page_of
 from crawlproject.pipelines.stored import stored_answer
-from crawlproject.politeness.guard import guard_of
 from crawlproject.records import record_of
 from crawlproject.recrawl.headers import conditions
-from crawlproject.scope.rules import rules_from
-from crawlproject.scope.scope import OFFSITE, Mode, Scope
-from crawlproject.scope.traps import Traps
+from crawlproject.scope.scope import OFFSITE
 from crawlproject.spiders import arguments, resume
-from crawlproject.spiders.redirects import Redirects
+from crawlproject.spiders.page_links import PageLinks
+from crawlproject.spiders.parts import (
+    bounds_from,
+    reader_from,
+    redirects_from,
+    referrer_policy_from,
+    scope_from,
+    token_from,
+)
+from crawlproject.spiders.rules import RuleSpider
 from crawlproject.spiders.seeds import canonical_seeds
-from crawlproject.spiders.sitemaps import Bounds, Sitemaps, are_wanted, is_sitemap
+from crawlproject.spiders.sitemaps import ALWAYS, Bounds, Sitemaps, are_wanted, is_sitemap
 from crawlproject.spiders.visiting import note_visit
 from crawlproject.urls.canonical import host_of, origin_of, wire_url
-from crawlproject.urls.directives import product_token
-from crawlproject.urls.document import reading_of
 from crawlproject.urls.fingerprint import canonicalizer_from
-from crawlproject.urls.link_bounds import LinkBounds
 from crawlproject.urls.links import FastLinkExtractor
 from crawlproject.urls.location import location_of
-from crawlproject.urls.sessions import Sessions
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
     from scrapy.crawler import Crawler
-    from scrapy.http import HtmlResponse, Response
-    from scrapy.link import Link
+    from scrapy.http import Response
     from scrapy.linkextractors import LinkExtractor
-    from scrapy.settings import BaseSettings
+    from scrapy.spidermiddlewares.referer import ReferrerPolicy
     from twisted.python.failure import Failure
 
-    from crawlproject.frontier.base import Frontier, Lease
+    from crawlproject.frontier.base import Lease
     from crawlproject.frontier.time_cap import TimeCap
-    from crawlproject.items import Page
-
-    ProcessLinks = Callable[[list[Link]], list[Link]]
+    from crawlproject.pages.read import PageReader
+    from crawlproject.scope.scope import Scope
+    from crawlproject.spiders.redirects import Redirects
+    from crawlproject.urls.canonical import Canonicalizer
+    from crawlproject.urls.link_bounds import LinkBounds
 
 logger = logging.getLogger(__name__)
 
 
-class SiteSpider(CrawlSpider):
-    """Crawls the sites of its seeds and yields a Page for every URL it tried."""
+class SiteSpider(RuleSpider):
+    """Crawls the sites of its seeds and yields a Page for every URL it tried.
+
+    With these ``rules`` links go to the frontier as plain URLs. A subclass with others follows
+    links as CrawlSpider does (``rules.py``).
+    """
 
     name = "site"
+    # A subclass of Page may have further fields, each with a default.
+    page_class: type[Page] = Page
+    # Scrapy's annotation names its own extractor; its code calls extract_links() only.
+    rules: Sequence[Rule] = (Rule(cast("LinkExtractor", FastLinkExtractor()), follow=True),)
 
     def __init__(
         self,
         *,
         seeds: list[str],
         scope: Scope,
-        extractor: FastLinkExtractor,
-        canonicalize: Callable[..., str],
+        canonicalize: Canonicalizer,
+        link_rels: list[str],
+        token: str,
         respects_nofollow: bool,
         redirects: Redirects,
         sitemaps: Sitemaps,
         reader: PageReader,
-        bounds: LinkBounds | None = None,
+        bounds: LinkBounds,
         keeps_visits: bool = False,
         keeps_hashes: bool = False,
+        referrer_policy: ReferrerPolicy | None = None,
         **kwargs: Any,
     ) -> None:
-        # Scrapy's annotation names one extractor; its code asks for extract_links() only.
-        links = cast("LinkExtractor", extractor)
-        self.rules = (Rule(links, follow=True, process_links="admit_links"),)
+        self._complete_extractor = partial(
+            FastLinkExtractor.completed,
+            canonicalizer=canonicalize,
+            link_rels=link_rels,
+            token=token,
+            bounds=bounds,
+        )
         super().__init__(**kwargs)
         self.seeds = seeds
         self.scope = scope
         self.canonicalize = canonicalize
-        self._respects_nofollow = respects_nofollow
-        self._extractor = extractor
+        self._token = token
+        self._links = PageLinks(scope, bounds, respects_nofollow=respects_nofollow)
         self._redirects = redirects
         self._sitemaps = sitemaps
         self._reader = reader
-        self._bounds = bounds or LinkBounds()
-        self._has_told_of_left_out = False
         # Whether anybody comes back, and whether it is noted here what pages are compared by then.
         self._keeps_visits = keeps_visits
         self._keeps_hashes = keeps_hashes
-        self._sessions = Sessions()
-        # The links of the response in hand: a rule's process_links is told nothing else.
-        self._links: list[Link] = []
+        self._referrer_policy = referrer_policy
+        self._deepest = -1
         # Why seeds were not fetched.
         self.seed_failures: dict[str, str] = {}
 
     @classmethod
     def check_arguments(cls, given: dict[str, str], settings: BaseSettings) -> None:
         """Raise BadArgument for what would be wrong, before a crawl is set up."""
+        cls._use_start_urls(given, settings)
         arguments.apply(given, settings)
         # Scrapy's schedulers are all subclasses of each other, by the names of their methods.
         if FrontierScheduler not in load_object(settings["SCHEDULER"]).__mro__:
@@ -118,72 +133,68 @@ class SiteSpider(CrawlSpider):
             )
 
     @classmethod
+    def _use_start_urls(cls, given: dict[str, str], settings: BaseSettings) -> None:
+        """``start_urls`` of a spider are its seeds, where none are given."""
+        urls = getattr(cls, "start_urls", None)
+        is_given = given.keys() & {"seed", "seeds_file"} or settings["SEEDS_FILE"]
+        if urls and not is_given and not settings["SEEDS"]:
+            settings.set("SEEDS", list(urls), priority="spider")
+
+    @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
-        settings = crawler.settings
+        # Scrapy's shell freezes them before it makes a spider; they were checked before that.
+        given: BaseSettings = crawler.settings
+        settings = BaseSettings(given) if given.frozen else given
+        cls._use_start_urls(kwargs, settings)
         seeds = arguments.apply(kwargs, settings)
-        scope = Scope(
-            seeds,
-            mode=Mode(settings["SCOPE_MODE"]),
-            allow=settings.getlist("SCOPE_ALLOW"),
-            include=settings.getlist("SCOPE_INCLUDE"),
-            exclude=settings.getlist("SCOPE_EXCLUDE"),
-            max_url_length=settings.getint("URLLENGTH_LIMIT"),
-            internal_seeds=settings.getbool("SCOPE_INTERNAL_SEEDS"),
-            rules=rules_from(crawler),
-            traps=Traps(
-                max_repeated_segments=settings.getint("SCOPE_MAX_REPEATED_SEGMENTS"),
-                max_query_params=settings.getint("SCOPE_MAX_QUERY_PARAMS"),
-                max_pages_per_host=settings.getint("SCOPE_MAX_PAGES_PER_HOST"),
-                max_pages_per_prefix=settings.getint("SCOPE_MAX_PAGES_PER_PREFIX"),
-            ),
-        )
+        scope = scope_from(crawler, settings, seeds)
         canonicalize = canonicalizer_from(settings)
-        bounds = LinkBounds(
-            settings.getint("URLLENGTH_LIMIT"), settings.getint("URLS_MAX_LINK_CHARACTERS")
+        sitemaps = Sitemaps(
+            canonicalize,
+            scope,
+            Bounds.from_settings(settings),
+            crawler,
+            are_wanted=are_wanted(settings),
         )
-        token = settings["ROBOTSTXT_USER_AGENT"] or product_token(settings["USER_AGENT"])
         spider = super().from_crawler(
             crawler,
             seeds=seeds,
             scope=scope,
             canonicalize=canonicalize,
-            extractor=FastLinkExtractor(
-                canonicalizer=canonicalize,
-                link_rels=settings.getlist("URLS_LINK_RELS"),
-                token=token,
-                bounds=bounds,
-            ),
-            bounds=bounds,
+            link_rels=settings.getlist("URLS_LINK_RELS"),
+            token=token_from(settings),
+            bounds=bounds_from(settings),
             respects_nofollow=settings.getbool("URLS_RESPECT_NOFOLLOW"),
             keeps_visits=keeps_visits(settings),
             keeps_hashes=keeps_visits(settings) and not settings.getbool("DUPLICATES_ENABLED"),
-            reader=PageReader(
-                canonicalize,
-                token=token,
-                reach=Reach(
-                    heading_levels=settings.getint("PAGES_HEADING_LEVELS"),
-                    media=settings.getbool("PAGES_MEDIA"),
-                ),
-                structured=settings.getlist("PAGES_STRUCTURED_DATA"),
-                keeps_text=settings.getbool("PAGES_TEXT"),
-                is_sparing=not settings.getbool("PAGES_CONTENT"),
-            ),
-            redirects=Redirects(
-                canonicalize,
-                scope,
-                max_times=settings.getint("REDIRECT_MAX_TIMES"),
-                seeds_widen_scope=settings.getbool("SCOPE_FOLLOW_SEED_REDIRECTS"),
-            ),
-            sitemaps=Sitemaps(
-                canonicalize,
-                scope,
-                Bounds.from_settings(settings),
-                crawler,
-                are_wanted=are_wanted(settings),
-            ),
+            reader=reader_from(settings, canonicalize, cls.page_class),
+            redirects=redirects_from(settings, canonicalize, scope),
+            sitemaps=sitemaps,
+            referrer_policy=referrer_policy_from(settings),
         )
         assert isinstance(spider, cls)
+        if spider.has_own_rules and settings["SITEMAPS_MODE"] != ALWAYS:
+            # What they name was found by no rule.
+            sitemaps.are_wanted = False
+        if spider.has_own_rules and cls.find_links is not SiteSpider.find_links:
+            raise BadArgument(
+                "rules",
+                f"{cls.__name__} has rules, which find its links, and find_links(), which would "
+                "not be called: leave out one of them",
+            )
         return spider
+
+    def _compile_rules(self) -> None:
+        super()._compile_rules()
+        for rule in self._rules:
+            extractor: object = rule.link_extractor
+            if isinstance(extractor, FastLinkExtractor):
+                rule.link_extractor = cast("LinkExtractor", self._complete_extractor(extractor))
+
+    @property
+    def has_own_rules(self) -> bool:
+        """Whether links are followed as CrawlSpider does."""
+        return self.rules is not SiteSpider.rules
 
     def seed_of(self, url: str) -> str:
         """A seed that came later, as it is crawled. Raises BadArgument."""
@@ -192,10 +203,6 @@ class SiteSpider(CrawlSpider):
         if self.scope.is_decided and self.scope.refuses_host(host_of(seed)):
             raise BadArgument("seed", f"{url!r} is an internal address, as no first seed is")
         return seed
-
-    @cached_property
-    def frontier(self) -> Frontier:
-        return frontier_of(self.crawler)
 
     @cached_property
     def _time_cap(self) -> TimeCap:
@@ -232,10 +239,14 @@ class SiteSpider(CrawlSpider):
     def request_for(self, lease: Lease) -> Request:
         # Another spelling comes from a redirect, or from a file that an older version wrote.
         url = lease.url if lease.fetch_url == lease.url else wire_url(lease.fetch_url)
-        headers = conditions(lease.etag, lease.last_modified) if lease.is_again else None
+        headers = conditions(lease.etag, lease.last_modified) if lease.is_again else {}
         if is_sitemap(lease):
             return self._sitemaps.request(lease, self.parse_sitemap, self.sitemap_failed, headers)
-        meta = {"verbatim_url": True}
+        policy = self._referrer_policy
+        # Scrapy's middleware sets it for requests that spiders yield.
+        if policy and lease.referrer and (referrer := policy.referrer(lease.referrer, url)):
+            headers[b"Referer"] = [referrer.encode()]
+        meta = {"verbatim_url": True, "dont_redirect": True}
         return Request(url, errback=self.page_failed, meta=meta, headers=headers)
 
     def robots_known(self, origin: str, robots: bytes | None) -> None:
@@ -263,7 +274,12 @@ class SiteSpider(CrawlSpider):
         cb_kwargs: dict[str, Any],
         follow: bool = True,
     ) -> AsyncIterator[Any]:
-        lease: Lease = response.meta[LEASE]
+        lease: Lease | None = response.meta.get(LEASE)
+        if lease is None:
+            # It was fetched for another purpose than its page: a login.
+            async for result in super().parse_with_rules(response, callback, cb_kwargs, False):
+                yield result
+            return
         if self._keeps_visits and not note_visit(lease, response):
             # There is no body, and nothing to read: page and links stay.
             self.crawler.stats.inc_value("recrawl/unchanged")
@@ -272,18 +288,14 @@ class SiteSpider(CrawlSpider):
             for page in self._parse_redirect(response, lease):
                 yield page
             return
+        problem: Exception | None = None
+        requests: list[Request] = []
         try:
-            cap, meta, found = self._time_cap, response.meta, None
-            if is_readable(response) and type(self).find_links is not SiteSpider.find_links:
-                # It may wait for something.
-                found = await cap.wait(meta, self.find_links(response))
-            links, reasons = cap.run(meta, self._links_of, response, lease.url, found)
-            # Links before the page: they are finished together, when the page is through.
-            lease.links = list(links)
-            lease.reasons = self._reasons(links, reasons, meta)
-            stats = self.crawler.stats
-            page = cap.run(meta, self._reader.read, response, lease, list(links), stats)
-            self._count_left_out(response, page)
+            if self.has_own_rules:
+                page, requests, problem = self._read_by_rules(response, lease, follow)
+            else:
+                page = await self._read(response, lease)
+            self._links.count_left_out(response, page, self.crawler.stats)
         except NotNow:
             return
         except Exception as error:
@@ -295,11 +307,53 @@ class SiteSpider(CrawlSpider):
             return
         if self._keeps_hashes and page.error is None and response.body:
             page.content = Content(sha256(response.body).digest())
+        # Links before the page: they are finished together, when the page is through.
+        for request in requests:
+            yield request
         yield self._report(page, lease)
-        if self._may_yield(callback):
+        if problem is not None:
+            # Of the spider's own code: Scrapy reports it.
+            raise problem
+        if self.has_own_rules and self.is_for_errback(response):
+            for result in self.rule_errback(response):
+                yield result
+        elif self._may_yield(callback) and not self.is_http_error(response):
             results = super().parse_with_rules(response, callback, cb_kwargs, follow=False)
             async for result in results:
                 yield result
+
+    async def _read(self, response: Response, lease: Lease) -> Page:
+        """A page and its links, as plain URLs."""
+        cap, meta, found = self._time_cap, response.meta, None
+        if is_readable(response) and type(self).find_links is not SiteSpider.find_links:
+            # It may wait for something.
+            found = await cap.wait(meta, self.find_links(response))
+        stats = self.crawler.stats
+        links, reasons = cap.run(meta, self._links_of, response, lease.url, found)
+        lease.links = list(links)
+        lease.reasons = self._links.reasons(links, reasons, self.frontier, cap, meta, stats)
+        return cap.run(meta, self._reader.read, response, lease, list(links), stats)
+
+    def _read_by_rules(
+        self, response: Response, lease: Lease, follow: bool
+    ) -> tuple[Page, list[Request], Exception | None]:
+        """A page, the requests that the rules make of its links, and what they have raised."""
+        cap, meta = self._time_cap, response.meta
+        requests: list[Request] = []
+        problem = None
+        if follow and self._follow_links and is_readable(response):
+            try:
+                found = cap.run(meta, self.follow, response)
+                requests = self._links.bounded(response, lease.url, found)
+            except (NotNow, Verdict):
+                raise
+            except Exception as error:
+                problem = error
+        urls = [request.url for request in requests]
+        page = cap.run(meta, self._reader.read, response, lease, urls, self.crawler.stats)
+        # The scheduler puts them there, as far as middlewares let them pass.
+        page.links = lease.links
+        return page, requests, problem
 
     def _may_yield(self, callback: Any) -> bool:
         """Whether a callback, or what is made of its results, is a team's own."""
@@ -311,42 +365,8 @@ class SiteSpider(CrawlSpider):
         return self._find_links(response)
 
     def _find_links(self, response: Response) -> dict[str, bool]:
-        extractors: list[Any] = [rule.link_extractor for rule in self._rules]
-        if type(self).admit_links is SiteSpider.admit_links and extractors == [self._extractor]:
-            return self._extractor.addresses(response)
-        self._links = []
-        for rule in self._rules:
-            links = rule.link_extractor.extract_links(cast("HtmlResponse", response))
-            cast("ProcessLinks", rule.process_links)(links)
-        return self._fitting(response, {link.url: link.nofollow for link in self._links})
-
-    def _fitting(self, response: Response, links: dict[str, bool]) -> dict[str, bool]:
-        """Of links that another extractor has found, or that were changed, those that fit."""
-        room = self._bounds.room()
-        if (before := reading_of(response).room) is not None:
-            room.too_long, room.beyond = before.too_long, before.beyond
-        reading_of(response).room = room
-        return self._bounds.fitting(links, room)
-
-    def _count_left_out(self, response: Response, page: Page) -> None:
-        room = reading_of(response).room
-        if room is None or not room.left_out:
-            return
-        page.links_left_out = room.left_out
-        self.crawler.stats.inc_value("links/left_out/too_long", room.too_long)
-        self.crawler.stats.inc_value("links/left_out/page_limit", room.beyond)
-        if not self._has_told_of_left_out:
-            self._has_told_of_left_out = True
-            logger.warning(
-                "Links left out of %.200s: %d longer than %d characters (URLLENGTH_LIMIT), %d past "
-                "the %d characters that all links of a page may have (URLS_MAX_LINK_CHARACTERS). "
-                "Further pages are counted: links_left_out",
-                page.url,
-                room.too_long,
-                room.longest,
-                room.beyond,
-                self._bounds.page,
-            )
+        (rule,) = self._rules
+        return cast("FastLinkExtractor", rule.link_extractor).addresses(response)
 
     def _links_of(
         self, response: Response, page: str, found: dict[str, bool] | None
@@ -354,27 +374,7 @@ class SiteSpider(CrawlSpider):
         """The links of a page, and why some are not in scope on this page."""
         if found is None:
             found = self._find_links(response) if is_readable(response) else {}
-        links = self._with_session(response, page, found)
-        return links, self.scope.reasons_on(page, links)
-
-    def _with_session(
-        self, response: Response, page: str, links: dict[str, bool]
-    ) -> dict[str, bool]:
-        """The links with the page's own session, each URL once."""
-        kept = self._sessions.kept(page, links)
-        if not kept:
-            return links
-        found: dict[str, bool] = {}
-        for url, nofollow in links.items():
-            url = kept.get(url, url)
-            found[url] = found.get(url, True) and nofollow
-        # The page's session may be longer than that of the links.
-        return self._fitting(response, found)
-
-    def admit_links(self, links: list[Link]) -> list[Link]:
-        """Keep the links for the frontier. None becomes a Request: it makes them when due."""
-        self._links += links
-        return []
+        return self._links.on_page(response, page, found)
 
     def page_failed(self, failure: Failure) -> Iterator[Page]:
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]
@@ -384,22 +384,6 @@ class SiteSpider(CrawlSpider):
         if self._keeps_visits:
             note_visit(lease, None)
         yield self._failed(lease, failure.value)
-
-    def _reasons(
-        self, links: dict[str, bool], reasons: dict[str, str], meta: dict[str, Any]
-    ) -> dict[str, str]:
-        """Which links of a page may not enter, and why."""
-        # Few pages have one, and to look at each link takes its time.
-        if self._respects_nofollow and True in links.values():
-            reasons.update({url: NOFOLLOW for url, nofollow in links.items() if nofollow})
-        # What is known was let in before; what is not in scope is so on any page.
-        unknown = self.frontier.unknown(links)
-        if links:
-            self.crawler.stats.inc_value("links/found", len(links))
-            self.crawler.stats.inc_value("links/known", len(links) - len(unknown))
-        if unknown:
-            reasons.update(self._time_cap.run(meta, self.scope.reasons, unknown))
-        return reasons
 
     def _parse_redirect(self, response: Response, lease: Lease) -> Iterator[Page]:
         try:
@@ -425,7 +409,7 @@ class SiteSpider(CrawlSpider):
             lease.is_ended = True
             self.frontier.release(lease, until=0, fetch_url=outcome.again)
             return
-        page = answer_of(response, lease)
+        page = answer_of(response, lease, self.page_class)
         page.error = outcome.error
         if outcome.follow:
             lease.redirect = outcome.target
@@ -446,13 +430,17 @@ class SiteSpider(CrawlSpider):
         yield self._report(page, lease)
 
     def _failed(self, lease: Lease, error: BaseException) -> Page:
-        page = page_of(lease)
+        page = page_of(lease, self.page_class)
         page.error = error_of(error)
         return self._report(page, lease)
 
     def _report(self, page: Page, lease: Lease) -> Page:
         lease.failed = page.error is not None
         lease.is_reported = True
+        if page.depth > self._deepest:
+            self._deepest = page.depth
+            # Scrapy's name: links are requests elsewhere.
+            self.crawler.stats.max_value("request_depth_max", page.depth)
         if page.depth == 0:
             if page.error is None:
                 self.crawler.stats.inc_value("spider/seeds_fetched")

@@ -107,7 +107,7 @@ class Sitemaps:
         self._bounds = bounds
         # Its stats are there when it has begun.
         self._crawler = crawler
-        self._are_wanted = are_wanted
+        self.are_wanted = are_wanted
         # Origins whose robots.txt was looked at, and sitemaps that are known.
         self._origins: set[str] = set()
         self._known: set[str] = set()
@@ -122,7 +122,7 @@ class Sitemaps:
 
     def look_at(self, origin: str, robots: bytes | None, frontier: Frontier) -> None:
         """Have the sitemaps of an origin fetched, by what its robots.txt says."""
-        if not self._are_wanted or origin in self._origins:
+        if not self.are_wanted or origin in self._origins:
             return
         self._origins.add(origin)
         # Other hosts have sitemaps too, and none of the crawl's pages.

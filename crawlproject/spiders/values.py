@@ -25,6 +25,17 @@ _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", 10, 20, 30, 40, 50)
 _LEAST_PART = 0.1
 _LEAST_CHANCE, _LARGEST_CHANCE = 0.01, 0.99
 _LARGEST_PORT = 65_535
+# As RFC 9110 and RFC 6265 have them.
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]+")
+_COOKIE_VALUE = re.compile(r'[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e"]*')
+_BY_CLIENT = "the crawler sets it itself"
+_OTHERWISE = {
+    "cookie": "use cookie=",
+    "user-agent": "use user_agent=",
+    **dict.fromkeys(("host", "connection", "content-length", "transfer-encoding"), _BY_CLIENT),
+    **dict.fromkeys(("if-none-match", "if-modified-since", "accept-encoding"), _BY_CLIENT),
+}
 _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off"})
 
@@ -45,6 +56,58 @@ def whole_number(minimum: int, maximum: int | None = None) -> Callable[[str, Any
         return int(text)
 
     return parse
+
+
+def headers(name: str, value: Any) -> dict[str, str]:
+    """'Name: value', several separated by a new line or by ' | '; or a mapping, also as JSON."""
+    value = _mapping(value)
+    if isinstance(value, Mapping):
+        pairs = [(str(one), str(other)) for one, other in value.items()]
+    else:
+        lines = [line for line in re.split(r"\n| \| ", str(value)) if line.strip()]
+        # The value is a secret, so it is not in the message.
+        for number, line in enumerate(lines, start=1):
+            if ":" not in line:
+                raise BadArgument(name, f"header {number} is not 'Name: value' (several: by ' | ')")
+        pairs = [(line.partition(":")[0], line.partition(":")[2]) for line in lines]
+    found = {}
+    for one, other in pairs:
+        header, text = one.strip(), other.strip()
+        if not _TOKEN.fullmatch(header):
+            raise BadArgument(name, f"{header[:50]!r} is no name of a header, as X-Env is")
+        if instead := _OTHERWISE.get(header.lower()):
+            raise BadArgument(name, f"{header} can't be given: {instead}")
+        if not _HEADER_VALUE.fullmatch(text):
+            raise BadArgument(name, f"the value of {header} is empty, or not Latin-1 text")
+        found[header] = text
+    return found
+
+
+def cookies(name: str, value: Any) -> dict[str, str]:
+    """'name=value; name=value', as a browser sends them; or a mapping, also as JSON."""
+    value = _mapping(value)
+    if isinstance(value, Mapping):
+        pairs = [(str(one), str(other)) for one, other in value.items()]
+    else:
+        parts = [part.strip() for part in str(value).split(";") if part.strip()]
+        for number, part in enumerate(parts, start=1):
+            if "=" not in part:
+                raise BadArgument(name, f"cookie {number} is not name=value (several: a=b; c=d)")
+        pairs = [(part.partition("=")[0], part.partition("=")[2]) for part in parts]
+    for one, other in pairs:
+        if not _TOKEN.fullmatch(one.strip()) or not _COOKIE_VALUE.fullmatch(other.strip()):
+            raise BadArgument(
+                name, f"the cookie {one.strip()[:50]!r} has characters that no cookie has"
+            )
+    return {one.strip(): other.strip() for one, other in pairs}
+
+
+def _mapping(value: Any) -> Any:
+    """What JSON says, if it is an object; else the value itself."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        with suppress(ValueError):
+            return json.loads(value)
+    return value
 
 
 def port(name: str, value: Any) -> int:
@@ -141,11 +204,18 @@ def statuses(name: str, value: Any) -> list[int]:
 
 
 def per_second(name: str, value: Any) -> float:
-    """Requests a second, as the seconds between two."""
+    """Requests a second."""
+    number = _number(value)
+    if number is None or number <= 0 or not math.isfinite(1 / number):
+        raise BadArgument(name, f"{str(value)!r} is not a number of requests a second above 0")
+    return number
+
+
+def above_zero(name: str, value: Any) -> float:
     number = _number(value)
     if number is None or number <= 0:
-        raise BadArgument(name, f"{str(value)!r} is not a number of requests a second above 0")
-    return 1 / number
+        raise BadArgument(name, f"{str(value)!r} is not a number above 0 such as 1 or 2.5")
+    return number
 
 
 def yes_or_no(name: str, value: Any) -> bool:
@@ -215,7 +285,33 @@ def some_of(*choices: str) -> Callable[[str, Any], list[str]]:
 
 
 def host_limits(name: str, value: Any) -> dict[str, dict[str, float]]:
-    """How single hosts are to be treated, as an object or written in JSON."""
+    """Limits of single hosts, as an object or written in JSON."""
+    parsers: dict[str, Callable[[str, Any], float]] = {
+        "delay": seconds,
+        "concurrency": whole_number(1),
+        "rate": per_second,
+    }
+    return {
+        _host(name, host, hint=""): _limits(name, host, limits, parsers)
+        for host, limits in _object_of_objects(name, value).items()
+    }
+
+
+def download_slots(name: str, value: Any) -> dict[str, dict[str, float]]:
+    """Scrapy's limits of single slots, of which most are named like their host."""
+    parsers: dict[str, Callable[[str, Any], float]] = {
+        "delay": seconds,
+        "concurrency": whole_number(1),
+        "jitter": seconds,
+        "randomize_delay": yes_or_no,
+    }
+    return {
+        slot: _limits(name, slot, limits, parsers)
+        for slot, limits in _object_of_objects(name, value).items()
+    }
+
+
+def _object_of_objects(name: str, value: Any) -> dict[str, Any]:
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
@@ -223,21 +319,16 @@ def host_limits(name: str, value: Any) -> dict[str, dict[str, float]]:
         raise BadArgument(
             name, f'{str(value)[:50]!r} is not an object such as {{"example.com": {{"delay": 2}}}}'
         )
-    return {
-        _host(name, str(host), hint=""): _limits(name, str(host), limits)
-        for host, limits in value.items()
-    }
+    return {str(key): member for key, member in value.items()}
 
 
-def _limits(name: str, host: str, limits: Any) -> dict[str, float]:
+def _limits(
+    name: str, host: str, limits: Any, parsers: dict[str, Callable[[str, Any], float]]
+) -> dict[str, float]:
     if not isinstance(limits, Mapping):
         raise BadArgument(
             name, f'{str(limits)[:50]!r} for {host} is not an object such as {{"delay": 2}}'
         )
-    parsers: dict[str, Callable[[str, Any], float]] = {
-        "delay": seconds,
-        "concurrency": whole_number(1),
-    }
     checked = {}
     for key, value in limits.items():
         if key not in parsers:

@@ -1,4 +1,7 @@
-"""Scrapy's filter of duplicate requests, by canonical URL. Keeps fingerprints in memory only.
+"""Scrapy's duplicate filter, by canonical URL: the one place that decides what a duplicate is.
+
+With our scheduler the filter asks the frontier, which knows the URLs of all runs. With any other
+scheduler it keeps fingerprints in memory.
 
 Settings read: ``DUPEFILTER_DEBUG`` and, through the fingerprinter, ``URLS_*``.
 Stats: ``dupefilter/filtered``.
@@ -12,14 +15,17 @@ from typing import TYPE_CHECKING
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.request import RequestFingerprinter, referer_str
 
-from crawlproject.urls.fingerprint import CanonicalFingerprinter
+from crawlproject.urls.fingerprint import CanonicalFingerprinter, canonicalizer_from, identity
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.utils.request import RequestFingerprinterProtocol
+
+    from crawlproject.urls.canonical import Canonicalizer
 
 logger = logging.getLogger(__name__)
 
@@ -31,10 +37,19 @@ class CanonicalDupeFilter(BaseDupeFilter):
     the canonical one, or the filter would not do what its name says.
     """
 
-    def __init__(self, fingerprinter: RequestFingerprinterProtocol, debug: bool = False) -> None:
+    def __init__(
+        self,
+        fingerprinter: RequestFingerprinterProtocol,
+        canonicalizer: Canonicalizer,
+        debug: bool = False,
+    ) -> None:
         self.fingerprinter = fingerprinter
+        self._canonicalizer = canonicalizer
         self._debug = debug
         self._seen: set[bytes] = set()
+        self._is_known: Callable[[str], bool] | None = None
+        # Whether the fingerprint says more than the identity that the frontier knows.
+        self._has_own_fingerprints = not isinstance(fingerprinter, CanonicalFingerprinter)
         self._first_logged = False
 
     @classmethod
@@ -42,9 +57,25 @@ class CanonicalDupeFilter(BaseDupeFilter):
         fingerprinter = crawler.request_fingerprinter
         if fingerprinter is None or type(fingerprinter) is RequestFingerprinter:
             fingerprinter = CanonicalFingerprinter.from_crawler(crawler)
-        return cls(fingerprinter, crawler.settings.getbool("DUPEFILTER_DEBUG"))
+        canonicalizer = canonicalizer_from(crawler.settings)
+        return cls(fingerprinter, canonicalizer, crawler.settings.getbool("DUPEFILTER_DEBUG"))
+
+    def use(self, is_known: Callable[[str], bool]) -> None:
+        """Ask a frontier from now on whether an identity is known to it."""
+        self._is_known = is_known
+
+    def identity(self, request: Request) -> str:
+        """What requests have in common that are the same: the canonical URL of a plain GET."""
+        return identity(request, self._canonicalizer)
 
     def request_seen(self, request: Request) -> bool:
+        if self._is_known is None:
+            return self._is_remembered(request)
+        if self._is_known(self.identity(request)):
+            return True
+        return self._has_own_fingerprints and self._is_remembered(request)
+
+    def _is_remembered(self, request: Request) -> bool:
         fingerprint = self.fingerprinter.fingerprint(request)
         if fingerprint in self._seen:
             return True

@@ -89,6 +89,8 @@ class FastLinkExtractor:
         token: str | None = None,
         bounds: LinkBounds | None = None,
     ) -> None:
+        # What it was made with: ``completed`` makes another one.
+        self._given = {name: value for name, value in locals().items() if name != "self"}
         self._bounds = bounds or LinkBounds()
         self._longest = self._bounds.room().longest
         self._allow = _searches(allow)
@@ -111,6 +113,24 @@ class FastLinkExtractor:
         self._token = token
         self._selector = self._make_selector()
         self._remembered = Remembered(self._wanted)
+
+    def completed(
+        self,
+        *,
+        link_rels: Iterable[str],
+        canonicalizer: Canonicalizer,
+        token: str,
+        bounds: LinkBounds,
+    ) -> FastLinkExtractor:
+        """The same extractor, with the crawl's values for what it was made without."""
+        crawls = {
+            "link_rels": link_rels,
+            "canonicalizer": canonicalizer,
+            "token": token,
+            "bounds": bounds,
+        }
+        missing = {name: value for name, value in crawls.items() if not self._given[name]}
+        return type(self)(**{**self._given, **missing})
 
     def _make_selector(self) -> str:
         # A node must match once only, or it would be found twice.

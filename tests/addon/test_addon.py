@@ -10,7 +10,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy.settings import Settings, default_settings
+from scrapy.utils.misc import load_object
+from scrapy.utils.python import global_object_name
+from scrapy.utils.test import get_crawler
 
+from crawlproject.addon import GIVEN_SETTINGS, REPLACED_COMPONENTS, Addon
 from crawlproject.monitoring.snapshot import Phase, read_snapshot
 from tests.crawling import PROJECT
 from tests.forking import Forked
@@ -200,6 +205,26 @@ def test_the_settings_of_the_project_win(site: SiteFactory, project: Path) -> No
     assert {entry["headers"].get("cookie") for entry in server.log()} == {None}
 
 
+def test_the_add_on_changes_the_settings_that_it_names_and_no_others() -> None:
+    crawler = get_crawler(settings_dict={"ADDONS": {Addon: 100}})
+    changed = {
+        name
+        for name in dir(default_settings)
+        if name.isupper() and crawler.settings[name] != Settings()[name]
+    }
+    components = {"DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES"}
+    # The fast path exchanges the stats collector, unless it is switched off.
+    assert changed - {"STATS_CLASS"} <= GIVEN_SETTINGS | components | {
+        "ADDONS",
+        "DOWNLOAD_HANDLERS",
+    }
+    for name in components:
+        before = Settings().get_component_priority_dict_with_base(name)
+        after = crawler.settings.get_component_priority_dict_with_base(name)
+        gone = {load_object(one) for one in before} - {load_object(one) for one in after}
+        assert {global_object_name(one) for one in gone} <= REPLACED_COMPONENTS
+
+
 def names(items: list[dict[str, Any]]) -> list[str]:
     return sorted(item["name"] for item in items)
 
@@ -247,6 +272,7 @@ def test_a_crawl_directory_that_can_not_be_used_is_one_line_and_costs_no_output(
     (project / "job" / "crawl.db").write_text("no database")
     process = start(project, server, "-O", "items.json", "-s", "JOBDIR=job")
     _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
     problems = [line for line in errors.splitlines() if "ERROR:" in line]
     assert len(problems) == 1
     assert "The crawl directory can't be used: " in problems[0]

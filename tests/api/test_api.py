@@ -129,7 +129,8 @@ def test_a_delay_is_kept_between_calls() -> Deferred[Any]:
             times.append(time.monotonic())
             return ["/a", "/b"]
 
-        crawl(f"{HOST}/", http_get=get, extract_links=lambda c, b: c, per_host_delay_s=0.05)
+        options: dict[str, Any] = {"per_host_delay_s": 0.05, "per_host_concurrency": 1}
+        crawl(f"{HOST}/", http_get=get, extract_links=lambda c, b: c, **options)
         gaps = [later - earlier for earlier, later in pairwise(times)]
         assert len(gaps) == 2
         assert min(gaps) >= 0.05

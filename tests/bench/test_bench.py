@@ -18,7 +18,8 @@ from bench.__main__ import main
 from bench.crawlers import OUTPUT, differences, missing, read_pages
 from bench.frontier_side import SIDES
 from bench.measure import Cost, CrawlFailed, Result, best, disk_bytes, resident_mb, run
-from bench.polite_log import Asked, judge
+from bench.polite_limits import CASES, is_kept
+from bench.polite_log import Asked, Pace, judge, pace_of
 from bench.polite_server import MOST_HOSTS, address
 from bench.server import serve
 from bench.site import LINKS, NAVIGATION_LINKS, PAGE_BYTES, Site
@@ -80,7 +81,8 @@ def test_a_site_without_pages_is_refused() -> None:
     [
         (
             ["crawll"],
-            "'crawll' is not one of crawl, links, frontier, polite, duplicates, cluster, service\n",
+            "'crawll' is not one of crawl, links, frontier, polite, duplicates, cluster, service, "
+            "start\n",
         ),
         (["crawl", "--pages", "0"], "--pages: '0' is no whole number from 1 on\n"),
         (["--repeat", "x"], "--repeat: 'x' is no whole number from 1 on\n"),
@@ -230,7 +232,12 @@ def test_both_crawlers_get_the_same_pages_of_a_small_site(tmp_path: Path) -> Non
     assert figures["machine"]["cpu_count"] == os.cpu_count()
     assert figures["versions"]["Scrapy"]
     assert {"ratio", "ratio_with_start_up"} <= figures.keys()
-    assert list(figures["crawlers"]) == ["stock", "ours", "links only"]
+    assert list(figures["crawlers"]) == [
+        "stock",
+        "ours",
+        "ours, FASTPATH_ENABLED=no",
+        "links only",
+    ]
     for crawler in figures["crawlers"].values():
         assert crawler["pages"] == 30
         assert len(crawler["runs"]) == 1
@@ -357,6 +364,42 @@ def test_who_is_asked_too_soon_is_counted(
 def test_an_empty_log_is_an_error() -> None:
     with pytest.raises(ValueError, match="nothing was asked"):
         judge([], delay=1.0)
+
+
+def test_the_pace_of_a_host_is_that_of_its_pages() -> None:
+    log = [
+        Asked("a", "/robots.txt", 0.0, 0.2),
+        Asked("a", "/", 1.0, 1.2),
+        # In pairs, one second after the last completion, but for one of them.
+        Asked("a", "/1", 2.2, 2.4),
+        Asked("a", "/2", 2.3, 2.5),
+        Asked("a", "/3", 3.5, 3.7),
+        Asked("a", "/4", 3.8, 4.0),
+    ]
+    assert pace_of(reversed(log), delay=0.8) == Pace(3 / (3.8 - 2.2), 2, 1, 2)
+    assert pace_of(log, delay=0.0).too_soon == 0
+    with pytest.raises(ValueError, match="too few pages"):
+        pace_of(log[:3], delay=1.0)
+
+
+@pytest.mark.parametrize(
+    ("case", "pace", "kept"),
+    [
+        (0, Pace(2.2, 1, 0, 3), True),
+        (0, Pace(1.9, 1, 0, 3), False),
+        (0, Pace(2.2, 1, 1, 3), False),
+        (1, Pace(17.0, 4, 0, 20), True),
+        (1, Pace(17.0, 5, 0, 20), False),
+        (2, Pace(9.6, 3, 0, 10), True),
+        (2, Pace(10.6, 3, 0, 11), False),
+        (3, Pace(2.5, 2, 0, 4), True),
+        (3, Pace(2.5, 1, 0, 4), False),
+    ],
+)
+def test_a_limit_that_does_not_mean_what_it_says_is_an_error(
+    case: int, pace: Pace, kept: bool
+) -> None:
+    assert is_kept(CASES[case], pace) is kept
 
 
 def test_every_host_has_an_address_of_its_own_on_this_machine() -> None:

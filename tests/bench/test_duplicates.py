@@ -10,8 +10,8 @@ import pytest
 from bench import costs, signatures
 from bench.__main__ import main
 from bench.corpus import EDITS, MIN_TOKENS, REWRITTEN, corpus, truth
-from bench.finders import SIZE, finders, shingles_of, words_of
-from bench.quality import SURE, Truth, clustered, judged, own_text
+from bench.finders import SIZE, Ours, finders, shingles_of, words_of
+from bench.quality import SURE, SURE_NOT, Corpus, Truth, clustered, judged, own_text
 from bench.templates import TEMPLATES
 from crawlproject.pages.words import Words
 
@@ -79,10 +79,14 @@ def test_words_are_ours_for_all_finders(documents: list[Document]) -> None:
 
 
 def test_all_finders_are_judged(documents: list[Document]) -> None:
-    verdicts = judged(documents)
+    verdicts = judged(Corpus(documents))
     names = [verdict.name for verdict in verdicts]
-    assert names[:3] == ["ours", "… as clusters", "datasketch"]
-    assert len(names) == len(set(names)) == len(finders()) + 1
+    assert names[:5] == [
+        *("pipeline, builtin", "… builtin, as clusters"),
+        *("pipeline, datasketch", "… datasketch, as clusters"),
+        "datasketch alone",
+    ]
+    assert len(names) == len(set(names)) == len(finders()) + 2
     ours, clusters = verdicts[:2]
     assert ours.recall >= 0.95
     assert ours.precision >= 0.98
@@ -103,7 +107,7 @@ def test_pairs_are_judged_by_what_is_true(documents: list[Document]) -> None:
     unlike = next(pair for pair in combinations(range(len(documents)), 2) if known.of(*pair) < 0.1)
     # What is neither alike nor unlike is not judged.
     unsure = next(
-        pair for pair in combinations(range(len(documents)), 2) if 0.87 < known.of(*pair) < 0.93
+        pair for pair in combinations(range(len(documents)), 2) if SURE_NOT < known.of(*pair) < SURE
     )
     verdict = known.verdict("", {*some, unlike, unsure})
     assert verdict.recall == pytest.approx(len(some) / len(known.alike))
@@ -111,7 +115,8 @@ def test_pairs_are_judged_by_what_is_true(documents: list[Document]) -> None:
 
 
 def test_who_finds_nothing_has_no_clusters(documents: list[Document]) -> None:
-    assert clustered(Truth(documents), [None] * len(documents))[1:3] == (0.0, 1.0)
+    nothing = [None] * len(documents)
+    assert clustered(Truth(documents), nothing, Ours())[1:3] == (0.0, 1.0)
 
 
 def test_a_page_has_600_words() -> None:

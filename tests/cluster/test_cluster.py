@@ -312,3 +312,15 @@ def is_alive(process: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def test_a_setting_in_words_is_understood_before_the_workers_start(
+    redis_url: str, tmp_path: Path
+) -> None:
+    options = ("-s", "STORE_BODIES=yes", "-s", f"REDIS_URL={redis_url}")
+    done = scrapy("cluster", "site", "-a", "seed=http://127.0.0.1:9/", *options, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "scrapy cluster: error: STORE_URI: missing: the workers of a shared crawl keep bodies in "
+        "one place, with -s STORE_URI=…\n"
+    )

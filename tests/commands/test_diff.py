@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
-from crawlproject.commands import diff
 from crawlproject.exports import spill
 from crawlproject.frontier.notes import ROUND, STARTED_AT
 from crawlproject.items import Content
-from crawlproject.pages.signature import signature_of
-from crawlproject.pipelines.duplicates import MAKING, Making
-from crawlproject.report.diff import findings
+from crawlproject.pipelines.parameters import NOTE, SignatureParameters
+from crawlproject.report.diff import comparison, findings
 from tests.commands.inquiring import SITE, Crawl, SharedCrawl, ask, url
 from tests.crawling import PROJECT, command_environment, crawl_site
 
@@ -38,7 +36,7 @@ WORDS = [f"word{number}" for number in range(500)]
 
 def body(name: str, words: list[str] = WORDS) -> dict[str, Any]:
     """What is told of a page by its body."""
-    signature = signature_of(" ".join(words), **Making()._asdict())
+    signature = SignatureParameters().sign_text(" ".join(words))
     return {"content_hash": name, "content": Content(name.encode(), signature)}
 
 
@@ -48,7 +46,7 @@ ALL = "1 added (1 dead), 1 removed, 4 changed (1 broke, 1 mended), 1 moved (1 lo
 
 
 def fill(crawl: Crawl) -> None:
-    crawl.frontier.remember(MAKING, json.dumps(Making()))
+    crawl.frontier.remember(NOTE, SignatureParameters().note())
     crawl.fetch("/", "/a", "/b", "/c", "/gone", "/old", content_hash="home")
     crawl.fetch("/a", **body("a"))
     crawl.fetch("/b", error="timeout", status_code=None)
@@ -58,7 +56,7 @@ def fill(crawl: Crawl) -> None:
 
 
 def fill_later(crawl: Crawl) -> None:
-    crawl.frontier.remember(MAKING, json.dumps(Making()))
+    crawl.frontier.remember(NOTE, SignatureParameters().note())
     crawl.fetch("/", "/a", "/b", "/c", "/dead", "/new", content_hash="home")
     crawl.fetch("/a", "/b", title="Another", **body("b", ["new", *WORDS[1:]]))
     crawl.fetch("/b")
@@ -263,7 +261,7 @@ def test_a_shared_crawl_is_compared_with_a_directory(
 
 def test_pages_that_outputs_leave_out_are_left_out(capfd: CapFd, tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "job")
-    crawl.frontier.remember(MAKING, json.dumps(Making()))
+    crawl.frontier.remember(NOTE, SignatureParameters().note())
     crawl.fetch("/", "/copy", **body("same"))
     crawl.fetch("/copy", **body("same"))
     crawl.close()
@@ -346,7 +344,7 @@ def test_an_interrupted_comparison_is_status_130_and_leaves_nothing(
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(diff, "compare", interrupt)
+    monkeypatch.setattr(comparison, "compare", interrupt)
     (tmp_path / "x.csv").write_text("yesterday")
     told = ask(capfd, "diff", *two, "-o", tmp_path / "x.csv")
     assert (told.status, told.out, told.err) == (130, "", "")

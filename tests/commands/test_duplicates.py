@@ -12,8 +12,7 @@ import pytest
 from crawlproject.commands.duplicates import count
 from crawlproject.frontier.database import DATABASE
 from crawlproject.items import Content
-from crawlproject.pages.signature import signature_of
-from crawlproject.pipelines.duplicates import MAKING, Making
+from crawlproject.pipelines.parameters import NOTE, SignatureParameters
 from tests.commands.inquiring import SITE, Crawl, ask
 
 if TYPE_CHECKING:
@@ -25,14 +24,14 @@ TEXT = [f"word{number}" for number in range(500)]
 
 
 def content(body: str, words: list[str]) -> Content:
-    return Content(body.encode(), signature_of(" ".join(words), **Making()._asdict()))
+    return Content(body.encode(), SignatureParameters().sign_text(" ".join(words)))
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A page, a copy of it, one that is near, and one that is a little like it."""
     crawl = Crawl(tmp_path)
-    crawl.frontier.remember(MAKING, json.dumps(Making()))
+    crawl.frontier.remember(NOTE, SignatureParameters().note())
     crawl.fetch("/", "/copy", "/near", "/far", "/=odd", content=content("a", TEXT))
     crawl.fetch("/copy", content=content("a", TEXT))
     crawl.fetch("/near", content=content("b", ["new", *TEXT[1:]]))
@@ -47,7 +46,7 @@ def test_clusters_are_told_in_a_table(folder: Path, capfd: Capture) -> None:
     assert told.status == 0
     assert told.out.splitlines() == [
         "1 cluster: 1 page with the body of another, 1 with almost the text of one "
-        "(threshold 0.9).",
+        "(threshold 0.85).",
         "",
         f"{SITE}/",
         f"    same  {SITE}/copy",
@@ -90,7 +89,7 @@ def test_a_crawl_without_duplicates_says_so(tmp_path: Path, capfd: Capture) -> N
     crawl.frontier.close()
     assert "were not compared" in ask(capfd, "duplicates", tmp_path).out
     crawl = Crawl(tmp_path / "other")
-    crawl.frontier.remember(MAKING, json.dumps(Making()))
+    crawl.frontier.remember(NOTE, SignatureParameters().note())
     crawl.fetch("/", content=content("a", TEXT))
     crawl.frontier.close()
     assert "No page is a duplicate" in ask(capfd, "duplicates", tmp_path / "other").out
@@ -120,6 +119,8 @@ def test_bad_options_are_one_line(
         "UPDATE notes SET value = '{' WHERE name = 'signatures'",
         "UPDATE notes SET value = 'null' WHERE name = 'signatures'",
         "UPDATE notes SET value = '[128, 3, 30, 4]' WHERE name = 'signatures'",
+        "UPDATE notes SET value = '[128, 3, 30, \"simhash\"]' WHERE name = 'signatures'",
+        "UPDATE notes SET value = '[128, 3, 30, \"builtin\", 1]' WHERE name = 'signatures'",
         "UPDATE notes SET value = '[\"a\", 3, 30]' WHERE name = 'signatures'",
         "UPDATE notes SET value = '[9999999999, 3, 30]' WHERE name = 'signatures'",
     ],

@@ -50,7 +50,7 @@ def a_crawl(folder: Path) -> Crawl:
     crawl.frontier.admit([Candidate("https://other.example/")], depth=1)
     crawl.frontier.keep_robots(SITE, Robots(b"", 1, 2))
     crawl.frontier.keep_robots("https://other.example", Robots(None, 1, 2, "timeout", 1))
-    crawl.frontier.insist("other.example", 5)
+    crawl.frontier.set_min_delay("other.example", 5)
     crawl.frontier.hold("other.example", now() + 7200.5)
     crawl.frontier.overloaded("site.example", again=True)
     return crawl

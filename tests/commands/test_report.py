@@ -103,7 +103,7 @@ def test_a_report_that_can_t_be_written_leaves_the_old_one(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr("crawlproject.commands.report.write_report", full)
+    monkeypatch.setattr("crawlproject.report.document.write_report", full)
     told = ask(capfd, "report", folder, "-o", path)
     assert (told.status, told.err) == (
         1,

@@ -15,7 +15,7 @@ from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.scripts import Scripts
 from crawlproject.frontier.redis.shared import Shared
 from crawlproject.items import Content
-from crawlproject.pipelines.duplicates import MAKING, Making
+from crawlproject.pipelines.parameters import NOTE, SignatureParameters
 from crawlproject.scope.traps import Budget
 from crawlproject.urls.canonical import host_of
 from tests.commands.inquiring import SITE, Crawl, SharedCrawl, ask, url
@@ -55,9 +55,9 @@ def fill(crawl: Crawl) -> Crawl:
     frontier.admit([Candidate("https://other.example/")], depth=1)
     frontier.keep_robots(SITE, Robots(b"", 1, 2))
     frontier.keep_robots("https://other.example", Robots(None, 1, 2, "timeout", 1))
-    frontier.insist("other.example", 5)
+    frontier.set_min_delay("other.example", 5)
     frontier.overloaded("site.example", again=True)
-    frontier.remember(MAKING, json.dumps(Making()))
+    frontier.remember(NOTE, SignatureParameters().note())
     frontier.commit()
     return crawl
 

@@ -192,7 +192,7 @@ def test_a_page_that_says_that_nothing_was_asked_for_has_no_time(
 
 def test_a_queued_url_is_told_with_its_place_and_its_host(capfd: CapFd, tmp_path: Path) -> None:
     crawl = Crawl(tmp_path, "/1", "/2", "/3")
-    crawl.frontier.insist("site.example", 5)
+    crawl.frontier.set_min_delay("site.example", 5)
     crawl.frontier.hold("site.example", until=now() + 3600)
     crawl.frontier.overloaded("site.example", again=True)
     crawl.frontier.keep_robots(SITE, Robots(b"x", now() - 60, now() + 60))

@@ -187,12 +187,12 @@ def test_links_can_be_freed_from_waiting_for_seeds(engine: Engine) -> None:
 def test_a_turn_at_a_host_can_be_taken_for_something_else(engine: Engine) -> None:
     frontier = engine(limits={"a": HostLimits(2.0, 1)})
     frontier.admit([Candidate("a/1")])
-    assert frontier.enter("a", 0) == 0
+    assert frontier.acquire_turn("a", 0) == 0
     assert frontier.take(0) is None
-    assert frontier.enter("a", 0) > 0
-    frontier.leave("a", 5)
+    assert frontier.acquire_turn("a", 0) > 0
+    frontier.release_turn("a", 5)
     assert frontier.take(6.9) is None
-    assert frontier.enter("a", 6) == 1
+    assert frontier.acquire_turn("a", 6) == 1
     assert take(frontier, 7).url == "a/1"
 
 
@@ -330,25 +330,96 @@ def test_in_flight_per_host_stays_within_its_cap(engine: Engine) -> None:
     assert take(frontier).host == leases[0].host
 
 
-def test_a_host_with_a_delay_is_asked_once_at_a_time_and_counts_from_the_end(
+def test_a_delay_counts_from_the_last_completion_and_leaves_room_for_several_requests(
     engine: Engine,
 ) -> None:
-    frontier = engine(limits={"a": HostLimits(2.0, 4)})
-    frontier.admit([Candidate("a/1"), Candidate("a/2")])
+    frontier = engine(limits={"a": HostLimits(2.0, 2)})
+    frontier.admit(Candidate(f"a/{number}") for number in range(1, 6))
+    first, second = take(frontier, now=10), take(frontier, now=11)
+    assert frontier.take(49) is None
+    frontier.landed(first, 50)
+    # The completion of one of two delays the next start, though there is room for it.
+    assert frontier.take(51.9) is None
+    assert frontier.next_ready(51.9) == 52
+    frontier.landed(second, 51.95)
+    assert frontier.next_ready(52) == 53.95
+    assert frontier.take(53.9) is None
+    assert [take(frontier, 53.95).url, take(frontier, 54).url] == ["a/3", "a/4"]
+    assert frontier.take(99) is None
+
+
+def test_with_a_crawl_delay_a_host_gets_one_request_at_a_time(engine: Engine) -> None:
+    frontier = engine(limits={"a": HostLimits(0, 4)})
+    frontier.admit(Candidate(f"a/{number}") for number in range(1, 5))
+    frontier.set_min_delay("a", 3)
     lease = take(frontier, now=10)
     assert frontier.take(50) is None
     frontier.landed(lease, 50)
-    assert frontier.take(51.9) is None
-    assert frontier.next_ready(51.9) == 52
-    assert take(frontier, 52).url == "a/2"
+    assert frontier.take(52.9) is None
+    assert frontier.next_ready(52.9) == 53
+    take(frontier, 53)
+    assert frontier.take(99) is None
 
 
-def test_what_never_reached_the_host_costs_no_delay(engine: Engine) -> None:
-    frontier = engine(limits={"a": HostLimits(2.0, 1)})
-    frontier.admit([Candidate("a/denied"), Candidate("a/2")])
+def test_a_rate_counts_from_start_to_start(engine: Engine) -> None:
+    frontier = engine(limits={"a": HostLimits(0, 3, rate=2.0)})
+    frontier.admit(Candidate(f"a/{number}") for number in range(1, 8))
+    first = take(frontier, now=10)
+    assert frontier.take(10.4) is None
+    assert frontier.next_ready(10.4) == 10.5
+    second = take(frontier, now=10.5)
+    # A completion changes nothing.
+    frontier.landed(first, 10.6)
+    assert frontier.take(10.9) is None
+    take(frontier, now=11)
+    take(frontier, now=11.5)
+    # Three are in flight: one more would be too many.
+    assert frontier.take(20) is None
+    frontier.landed(second, 20)
+    take(frontier, now=20)
+    assert frontier.take(20.4) is None
+
+
+def test_a_rate_holds_for_requests_without_a_lease_too(engine: Engine) -> None:
+    frontier = engine(limits={"a": HostLimits(0, 9, rate=0.5)})
+    frontier.admit([Candidate("a/1")])
+    assert frontier.acquire_turn("a", 10) == 0
+    assert frontier.acquire_turn("a", 10.5) == 1.5
+    assert frontier.take(11.9) is None
+    take(frontier, now=12)
+
+
+def test_what_never_reached_the_host_costs_neither_delay_nor_rate(engine: Engine) -> None:
+    frontier = engine(limits={"a": HostLimits(2.0, 2, rate=0.1)})
+    frontier.admit([Candidate("a/denied"), Candidate("a/2"), Candidate("a/3")])
+    denied = take(frontier, now=1)
+    frontier.finish(denied)
     lease = take(frontier, now=1)
-    frontier.finish(lease)
-    assert take(frontier, now=1).url == "a/2"
+    assert lease.url == "a/2"
+    # The other one has started, so this one waits.
+    assert frontier.take(10.9) is None
+    frontier.landed(lease, 5)
+    assert take(frontier, now=11).url == "a/3"
+
+
+def test_autothrottle_spaces_starts_within_the_concurrency(engine: Engine) -> None:
+    frontier = engine(limits={"a": HostLimits(0, 2, start_delay=1.0, max_throttle=4.0)})
+    frontier.admit(Candidate(f"a/{number}") for number in range(1, 8))
+    first = take(frontier, now=10)
+    assert frontier.take(10.9) is None
+    assert frontier.next_ready(10.9) == 11
+    second = take(frontier, now=11)
+    frontier.set_throttle("a", 3)
+    frontier.landed(first, 12)
+    assert frontier.take(12) is None
+    assert frontier.next_ready(12) == 14
+    third = take(frontier, now=14)
+    # Never more than the maximum.
+    frontier.set_throttle("a", 30)
+    frontier.landed(second, 15)
+    frontier.landed(third, 15)
+    assert frontier.take(15) is None
+    assert frontier.next_ready(15) == 18
 
 
 def test_a_held_host_is_passed_over_until_its_time(engine: Engine) -> None:
@@ -370,10 +441,10 @@ def test_a_throttled_host_never_gets_less_than_it_insists_on(engine: Engine) -> 
         return frontier.next_ready(end)
 
     assert next_start(0) == 1
-    frontier.slow("a", 3)
+    frontier.set_throttle("a", 3)
     assert next_start(10) == 13
-    frontier.insist("a", 2)
-    frontier.slow("a", 0.1)
+    frontier.set_min_delay("a", 2)
+    frontier.set_throttle("a", 0.1)
     assert next_start(20) == 22
 
 
@@ -499,11 +570,11 @@ def test_nor_do_items(tmp_path: Path) -> None:
 
 
 def test_after_a_restart_no_host_is_asked_sooner_than_its_delay(tmp_path: Path) -> None:
-    limits = {"a": HostLimits(2.0, 1), "b": HostLimits(0, 1)}
+    limits = {"a": HostLimits(2.0, 1), "b": HostLimits(0, 1), "e": HostLimits(1, 4, rate=0.25)}
     first = opened(tmp_path, limits, now=0)
-    first.admit(Candidate(f"{host}/{number}") for host in "abcd" for number in range(2))
+    first.admit(Candidate(f"{host}/{number}") for host in "abcde" for number in range(2))
     take(first, 0)
-    first.insist("b", 3)
+    first.set_min_delay("b", 3)
     first.hold("c", 30)
     first.commit()
     again = opened(tmp_path, limits, now=10)
@@ -512,8 +583,8 @@ def test_after_a_restart_no_host_is_asked_sooner_than_its_delay(tmp_path: Path) 
         while (lease := again.take(now)) is not None:
             ready.setdefault(lease.host, now)
             again.finish(lease)
-    # Its delay, what it had insisted on, its hold; the last one has nothing to wait for.
-    assert ready == {"a": 12, "b": 13, "c": 30, "d": 10}
+    # Its delay, its Crawl-delay, its hold; nothing; its rate.
+    assert ready == {"a": 12, "b": 13, "c": 30, "d": 10, "e": 14}
 
 
 def test_a_hold_is_not_for_ever_when_the_clock_was_put_back(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_hosts_come_by_queue_and_by_requests(tmp_path: Path) -> None:
     crawl.frontier.release(lease, until=50)
     crawl.frontier.admit([Candidate("https://other.example/2")])
     crawl.frontier.hold("other.example", until=100)
-    crawl.frontier.insist("other.example", 5)
+    crawl.frontier.set_min_delay("other.example", 5)
     crawl.frontier.overloaded("other.example", again=True)
     queues = overview.longest_queues(database(crawl), 2)
     assert queues == [

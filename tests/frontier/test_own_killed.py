@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     SiteFactory = Callable[..., Site]
 
+# With the fast path, and without.
+pytestmark = pytest.mark.usefixtures("fastpath")
+
 # A file says that the callback has come to its middle; another lets it go on.
 SPIDERS = """
 import asyncio

@@ -131,7 +131,7 @@ def test_those_beyond_the_page_budget_are_counted_among_themselves(tmp_path: Pat
 def test_a_url_that_was_never_queued_has_a_host_by_name(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path)
     crawl.fetch("/", Candidate(url("/no"), NOFOLLOW))
-    crawl.frontier.insist("site.example", 5)
+    crawl.frontier.set_min_delay("site.example", 5)
     facts = questions(crawl).host(known(crawl, "/no"), "site.example")
     assert facts is not None
     assert (facts.requests, facts.insisted) == (1, 5)

@@ -29,11 +29,11 @@ def test_a_host_is_in_one_state() -> None:
         hosts.host(name)
     for name in ("ready", "waiting", "held"):
         hosts.push(hosts.host(name), KEY)
-    hosts.enter("flying", NOW)
+    hosts.acquire_turn("flying", NOW)
     # Its delay runs, but nothing waits for it.
-    hosts.enter("landed", NOW)
+    hosts.acquire_turn("landed", NOW)
     hosts.landed("landed", NOW)
-    hosts.enter("waiting", NOW - 1)
+    hosts.acquire_turn("waiting", NOW - 1)
     hosts.landed("waiting", NOW)
     hosts.hold("held", NOW + 2.1)
     seen = hosts.survey(NOW)

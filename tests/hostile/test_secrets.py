@@ -18,8 +18,8 @@ from scrapy.utils.misc import build_from_crawler
 from scrapy.utils.test import get_crawler
 
 from crawlproject.errors import BadArgument
+from crawlproject.fetching.origin_auth import OriginAuth
 from crawlproject.frontier.redis.binary import Server
-from crawlproject.politeness.origin_auth import OriginAuth
 from crawlproject.redaction import Redactor
 from crawlproject.spiders import arguments
 from tests.browser import needs_browser

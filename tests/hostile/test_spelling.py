@@ -6,29 +6,28 @@ Libraries turn Unicode host names into ASCII by different versions of IDNA: ``st
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
-import aiohttp
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scrapy import Request
+from scrapy.exceptions import CannotResolveHostError, UnsupportedURLSchemeError
 from scrapy.http import Response
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.frontier.base import Lease
-from crawlproject.politeness.client import Client
 from crawlproject.scope.scope import Scope
 from crawlproject.spiders.redirects import Redirects
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, host_of, wire_url
 from tests.crawling import crawl_site
 from tests.dns_server import Name, NameServer
-from tests.politeness.test_client import SSL
+from tests.fetched import fetching
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.names import Names
     from tests.site.fixture import Site
 
     SiteFactory = Callable[..., Site]
@@ -116,20 +115,6 @@ async def test_what_a_redirect_respells_is_asked_and_recorded_at_one_host(
         assert paths == ["/robots.txt", "/", "/?utm_source=x"]
 
 
-class Recording(aiohttp.abc.AbstractResolver):
-    """Knows no name, and notes which it was asked for."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    async def resolve(self, host: str, *_: Any, **__: Any) -> Any:
-        self.names.append(host)
-        raise OSError(None, "no such name")
-
-    async def close(self) -> None:
-        pass
-
-
 @pytest.mark.parametrize(
     ("name", "asked"),
     [
@@ -141,29 +126,26 @@ class Recording(aiohttp.abc.AbstractResolver):
     ],
 )
 @deferred_f_from_coro_f
-async def test_the_client_looks_up_the_name_that_is_recorded(name: str, asked: str) -> None:
+async def test_the_name_that_is_looked_up_is_the_one_that_is_recorded(
+    name: str, asked: str, names: Names
+) -> None:
     """Also for a request that a spider spelled itself and that Scrapy left as it is."""
-    resolver = Recording()
-    client = Client(aiohttp.TCPConnector(resolver=resolver, use_dns_cache=False), SSL)
     spelled = f"http://{name}/"
     assert host_of(canonicalize(spelled)) == asked
-    plain = client.plain(wire_url(spelled), {})
-    assert plain is not None
-    ways: list[Callable[[], Any]] = [
-        lambda: client.get(plain, 60, 0, lambda waiting, answer: waiting.set_result(answer)),
-        lambda: client.request("GET", spelled),
-        lambda: client.request("POST", wire_url(spelled), data=b"x"),
-    ]
-    for way in ways:
-        with pytest.raises(aiohttp.ClientConnectorDNSError):
-            await asyncio.ensure_future(way())
-    await client.close()
-    assert resolver.names == [asked] * len(ways)
+    verbatim = {"verbatim_url": True}
+    async with fetching() as fetcher:
+        for url, options in (
+            (wire_url(spelled), {}),
+            (spelled, {"meta": verbatim}),
+            (wire_url(spelled), {"method": "POST", "body": b"x"}),
+        ):
+            with pytest.raises(CannotResolveHostError):
+                await fetcher.get(url, **options)
+    assert names.asked == [asked] * 3
 
 
 @deferred_f_from_coro_f
 async def test_a_url_without_a_host_is_a_failure_of_its_own() -> None:
-    client = Client(aiohttp.TCPConnector(resolver=Recording()), SSL)
-    with pytest.raises(aiohttp.InvalidUrlClientError, match="host or port is not valid"):
-        await client.request("GET", "http://\u00ad/ä")
-    await client.close()
+    async with fetching() as fetcher:
+        with pytest.raises(UnsupportedURLSchemeError, match="host or port is not valid"):
+            await fetcher.get("http://\u00ad/\u00e4", meta={"verbatim_url": True})

@@ -13,14 +13,14 @@ from bench import tongues
 from bench.corpus import Press
 from bench.finders import words_of
 from bench.templates import TEMPLATES
-from crawlproject.pages.signature import signature_of, similarity
+from crawlproject.pages.signatures import BUILTIN, sign_text, signature_backend
 from crawlproject.pages.text import MainText, main_text
 
 URL = "https://example.com/a"
 SENTENCE = "The reed beds were cut in winter, and boats carried them over the lake to the village. "
 TEXT = f"<p>{SENTENCE * 3}</p>" * 3
 MENU = "".join(f'<li><a href="/{name}">{name} and more</a></li>' for name in "abcdefgh")
-SIZE = 128
+SIGNATURES = signature_backend(BUILTIN, 128)
 
 
 def read(body: str) -> MainText:
@@ -31,12 +31,12 @@ def read(body: str) -> MainText:
 def alike(one: str, other: str, min_words: int = 30) -> float | None:
     """How alike two pages are; None: one of them is not compared."""
     signatures = [
-        signature_of(read(page).own, size=SIZE, shingle_words=3, min_words=min_words)
+        sign_text(read(page).own, SIGNATURES, shingle_words=3, min_words=min_words)
         for page in (one, other)
     ]
     if signatures[0] is None or signatures[1] is None:
         return None
-    return similarity(signatures[0], signatures[1], SIZE)
+    return SIGNATURES.similarity(signatures[0], signatures[1])
 
 
 def sentences(seed: int, words: int = 300) -> str:

@@ -15,6 +15,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.frontier.database import DATABASE
 from crawlproject.items import Page
+from crawlproject.pages.signatures import BACKENDS
 from crawlproject.settings import ITEM_PIPELINES as PIPELINES
 from crawlproject.spiders.site import SiteSpider
 from tests.crawling import crawl_site
@@ -90,15 +91,16 @@ def marks(output: Path, server: Site) -> dict[str, tuple[str, str]]:
     }
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("concurrency", ["1", "16"])
 @deferred_f_from_coro_f
 async def test_duplicates_are_marked_by_the_first_page_breadth_first(
-    site: SiteFactory, tmp_path: Path, concurrency: str
+    site: SiteFactory, tmp_path: Path, concurrency: str, backend: str
 ) -> None:
     server = site(SPEC)
     output = tmp_path / "s.json"
-    feeds = {"FEEDS": {str(output): {"format": "json"}}}
-    crawled = await crawl_site(server.url(), feeds, concurrency=concurrency)
+    settings = {"DUPLICATES_BACKEND": backend, "FEEDS": {str(output): {"format": "json"}}}
+    crawled = await crawl_site(server.url(), settings, concurrency=concurrency)
     assert marks(output, server) == MARKS
     # Who keeps the pages keeps no text twice.
     assert all(one.own_text is None for one in crawled.pages.values())
@@ -138,6 +140,27 @@ async def test_a_sitemap_for_search_engines_has_the_first_of_equal_pages(
     assert f"<loc>{server.url('/z/a')}</loc>" not in output.read_text()
     # What is only near may be worth finding.
     assert f"<loc>{server.url('/z/b-near')}</loc>" in output.read_text()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@deferred_f_from_coro_f
+async def test_pages_that_differ_in_2_percent_of_their_words_are_near_duplicates(
+    site: SiteFactory, tmp_path: Path, backend: str
+) -> None:
+    """With the default threshold; those that differ in 5 % are not."""
+    server = site(
+        {
+            "pages": {
+                "/": page(A, "/near", "/far"),
+                "/near": page(edited(A, 8)),
+                "/far": page(edited(A, 20)),
+            }
+        }
+    )
+    output = tmp_path / "s.json"
+    settings = {"DUPLICATES_BACKEND": backend, "FEEDS": {str(output): {"format": "json"}}}
+    await crawl_site(server.url(), settings)
+    assert marks(output, server) == {"/near": ("near_duplicate_of", "/")}
 
 
 @deferred_f_from_coro_f
@@ -183,8 +206,48 @@ async def test_a_crawl_directory_goes_on_with_the_signatures_it_has(
     await crawl_site(server.url(), settings, max_pages="4")
     with caplog.at_level(logging.WARNING):
         await crawl_site(server.url(), {**settings, "DUPLICATES_PERMUTATIONS": 64})
-    assert "was begun with DUPLICATES_PERMUTATIONS=128" in caplog.text
+    assert "continues with the settings it was started with" in caplog.text
+    assert "DUPLICATES_PERMUTATIONS=128" in caplog.text
     assert marks(output, server) == MARKS
+
+
+@pytest.mark.parametrize(("begun", "resumed"), [BACKENDS, BACKENDS[::-1]])
+def test_a_crawl_is_not_resumed_with_another_backend(
+    site: SiteFactory, tmp_path: Path, begun: str, resumed: str
+) -> None:
+    server = site(SPEC)
+    options = ("-a", f"seed={server.url()}", "-s", "JOBDIR=job", "-O", "s.json")
+    with CrawlProcess(
+        tmp_path, *options, "-a", "max_pages=4", "-s", f"DUPLICATES_BACKEND={begun}"
+    ) as crawl:
+        assert crawl.finish() == 0
+    requests = len(server.paths())
+    with CrawlProcess(tmp_path, *options, "-s", f"DUPLICATES_BACKEND={resumed}") as crawl:
+        assert crawl.finish() != 0
+    assert (
+        f"DUPLICATES_BACKEND: {resumed!r} can't continue this crawl, whose signatures were made by "
+        f"{begun!r}: resume with DUPLICATES_BACKEND={begun}, or start a new crawl"
+    ) in crawl.errors()
+    assert "Traceback" not in crawl.errors()
+    assert len(server.paths()) == requests
+    # The other one resumes it.
+    with CrawlProcess(tmp_path, *options, "-s", f"DUPLICATES_BACKEND={begun}") as crawl:
+        assert crawl.finish() == 0
+    assert marks(tmp_path / "s.json", server) == MARKS
+
+
+@deferred_f_from_coro_f
+async def test_a_worker_with_another_backend_does_not_join_a_shared_crawl(
+    site: SiteFactory, redis_url: str
+) -> None:
+    server = site(SPEC)
+    settings = {"REDIS_URL": redis_url, "FRONTIER_CRAWL_ID": "shared"}
+    await crawl_site(server.url(), settings, max_pages="4")
+    requests = len(server.paths())
+    other = {**settings, "DUPLICATES_BACKEND": "datasketch"}
+    crawled = await crawl_site(server.url(), other)
+    assert "signatures were made by 'builtin'" in (crawled.frontier.failure or "")
+    assert len(server.paths()) == requests
 
 
 class TwoPagesSpider(SiteSpider):

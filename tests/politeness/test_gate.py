@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 DELAY = 0.07
 
 
+def paired(pages: int) -> dict[str, Any]:
+    """A site whose pages respond only when two of them are in flight, one later than the other."""
+    several = {f"/{n}": {"together": 2, "delay": 0.05 * (n % 2)} for n in range(pages)}
+    return {"pages": {"/": {"links": list(several)}, **several}}
+
+
 @pytest.mark.parametrize("cap", [1, 3])
 @deferred_f_from_coro_f
 async def test_in_flight_per_host_never_exceeds_the_cap_and_reaches_it(
@@ -30,10 +36,10 @@ async def test_in_flight_per_host_never_exceeds_the_cap_and_reaches_it(
     assert server.max_in_flight() == cap
 
 
-@pytest.mark.parametrize("concurrency", ["1", "4"])
+@pytest.mark.parametrize("concurrency", ["1", None])
 @deferred_f_from_coro_f
 async def test_the_delay_counts_from_completion_for_robots_redirects_and_retries_too(
-    site: SiteFactory, concurrency: str
+    site: SiteFactory, concurrency: str | None
 ) -> None:
     server = site(
         {
@@ -49,18 +55,44 @@ async def test_the_delay_counts_from_completion_for_robots_redirects_and_retries
             },
         }
     )
-    crawled = await crawl_site(server.url(), delay=str(DELAY), concurrency=concurrency)
+    more: dict[str, Any] = {} if concurrency is None else {"concurrency": concurrency}
+    crawled = await crawl_site(server.url(), delay=str(DELAY), **more)
     assert len(crawled.pages) == 7
     # Three for the page that is dropped: Twisted must not send it again by itself.
     assert len(server.gaps()) == 10
     assert min(server.gaps()) >= DELAY
 
 
+@pytest.mark.parametrize("is_throttled", [True, False])
 @deferred_f_from_coro_f
-async def test_rate_is_the_other_way_to_say_delay(site: SiteFactory) -> None:
-    server = site({"generated": {"kind": "wide", "pages": 4}})
-    await crawl_site(server.url(), rate="10")
-    assert min(server.gaps()) >= 0.1
+async def test_a_delay_counts_from_the_last_completion_with_two_in_flight(
+    site: SiteFactory, is_throttled: bool
+) -> None:
+    delay = 0.3
+    server = site(paired(6))
+    settings = {"AUTOTHROTTLE_ENABLED": is_throttled}
+    crawled = await crawl_site(
+        server.url(), settings, delay=str(delay), concurrency="2", sitemaps="never"
+    )
+    assert len(crawled.pages) == 7
+    assert server.max_in_flight() == 2
+    assert min(server.pauses()) >= delay
+
+
+@deferred_f_from_coro_f
+async def test_rate_is_requests_started_a_second(site: SiteFactory) -> None:
+    rate = 8
+    # No response comes before four requests are in flight, so no delay can be at work.
+    pages: dict[str, Any] = {f"/{number}": {"together": 4} for number in range(12)}
+    server = site({"pages": {"/": {"links": list(pages)}, **pages}})
+    crawled = await crawl_site(
+        server.url(), rate=str(rate), concurrency="4", sitemaps="never", workers="16"
+    )
+    assert len(crawled.pages) == 13
+    assert server.max_in_flight() == 4
+    starts = [entry["start"] for entry in server.log()]
+    # What a busy machine delays on its way comes later, which makes a single interval shorter.
+    assert starts[-1] - starts[0] >= 0.5 * (len(starts) - 1) / rate
 
 
 @deferred_f_from_coro_f
@@ -90,11 +122,24 @@ async def test_hosts_are_crawled_side_by_side_each_with_its_own_delay(site: Site
 
 
 @deferred_f_from_coro_f
-async def test_a_slow_host_is_asked_more_slowly(site: SiteFactory) -> None:
-    server = site({"generated": {"kind": "wide", "pages": 3}, "random_delay": [0.15, 0.15]})
-    await crawl_site(server.url(), {"AUTOTHROTTLE_ENABLED": True, "AUTOTHROTTLE_START_DELAY": 0})
-    # After the first answer the host gets a pause as long as its answers take.
-    assert min(server.gaps()[2:]) >= 0.14
+async def test_autothrottle_starts_a_request_of_a_slow_host_in_the_time_of_a_response(
+    site: SiteFactory,
+) -> None:
+    latency = 0.3
+    spec = {"generated": {"kind": "wide", "pages": 5}, "random_delay": [latency, latency]}
+    server = site(spec)
+    settings = {"AUTOTHROTTLE_ENABLED": True, "AUTOTHROTTLE_START_DELAY": 0}
+    crawled = await crawl_site(server.url(), settings, concurrency="16", sitemaps="never")
+    # The user has asked for more: all at once.
+    assert crawled.frontier.throttle_delay("127.0.0.1") < latency
+    server.set(spec)
+    seen = len(server.log())
+    settings["AUTOTHROTTLE_TARGET_CONCURRENCY"] = 1
+    crawled = await crawl_site(server.url(), settings, concurrency="16", sitemaps="never")
+    assert crawled.frontier.throttle_delay("127.0.0.1") >= latency
+    starts = [entry["start"] for entry in server.log()[seen + 2 :]]
+    assert len(starts) == 5
+    assert starts[-1] - starts[0] >= 0.5 * (len(starts) - 1) * latency
 
 
 @deferred_f_from_coro_f

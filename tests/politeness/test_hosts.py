@@ -6,9 +6,11 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
 
-from crawlproject.frontier.opening import host_function, limits_from
+from crawlproject.frontier.limits import complete_limits, limits_from
+from crawlproject.frontier.opening import host_function
 from tests.crawling import crawl_site, project_settings
 
 if TYPE_CHECKING:
@@ -31,7 +33,10 @@ async def test_a_host_can_be_an_exception_though_all_of_them_are_loopback(
     site: SiteFactory,
 ) -> None:
     server = site(SITE, all_loopback=True)
-    special = json.dumps({"127.0.1.1": {"delay": DELAY}, "127.0.1.2": {"concurrency": 1}})
+    one_at_a_time = {"concurrency": 1}
+    special = json.dumps(
+        {"127.0.1.1": {"delay": DELAY, **one_at_a_time}, "127.0.1.2": one_at_a_time}
+    )
     seeds = " ".join(alone(server, f"127.0.1.{number}") for number in (1, 2, 3))
     crawled = await crawl_site(seeds, {"POLITENESS_HOSTS": special})
     assert len(crawled.pages) == 15
@@ -45,7 +50,7 @@ async def test_an_exception_may_also_be_the_faster_one(site: SiteFactory) -> Non
     server = site(SITE, all_loopback=True)
     special = {"127.0.1.1": {"delay": 0, "concurrency": 3}}
     seeds = f"{alone(server, '127.0.1.1')} {alone(server, '127.0.1.2')}"
-    settings = {"POLITENESS_HOSTS": special}
+    settings = {"POLITENESS_HOSTS": special, "AUTOTHROTTLE_ENABLED": False}
     crawled = await crawl_site(seeds, settings, delay=str(DELAY), concurrency="1")
     assert len(crawled.pages) == 10
     assert server.max_in_flight("127.0.1.1") == 3
@@ -69,11 +74,11 @@ async def test_throttling_never_undercuts_a_delay_or_a_crawl_delay(site: SiteFac
     settings = {
         "AUTOTHROTTLE_ENABLED": True,
         "AUTOTHROTTLE_START_DELAY": 0.01,
-        "POLITENESS_HOSTS": {"127.0.1.2": {"delay": DELAY}},
+        "POLITENESS_HOSTS": {"127.0.1.2": {"delay": DELAY, "concurrency": 1}},
     }
     seeds = f"{alone(server, '127.0.1.1')} {alone(server, '127.0.1.2')}"
     crawled = await crawl_site(seeds, settings)
-    assert crawled.frontier.pace("127.0.1.1") < DELAY
+    assert crawled.frontier.throttle_delay("127.0.1.1") < DELAY
     assert min(server.gaps("127.0.1.1")) >= DELAY
     assert min(server.gaps("127.0.1.2")) >= DELAY
 
@@ -98,7 +103,7 @@ async def test_the_hosts_of_a_domain_are_one_if_the_domain_is_the_unit(
             "pages": {"/": {"links": ["/a"]}, "/a": {}, "/rules.txt": {"body": ""}},
         }
     )
-    special = {"example.com": {"delay": 0.1}}
+    special = {"example.com": {"delay": 0.1, "concurrency": 1}}
     settings = {"POLITENESS_HOST": "domain", "POLITENESS_HOSTS": special}
     seeds = " ".join(alone(server, f"127.0.1.{number}") for number in (1, 2, 3))
     crawled = await crawl_site(seeds, settings)
@@ -116,5 +121,69 @@ def test_an_exception_counts_for_what_is_one_host(unit: str, host: str) -> None:
     limits, host_of = limits_from(settings), host_function(settings)
     assert host_of("https://www.example.co.uk:8443/a") == host
     assert limits(host).delay == 7
-    assert limits(host).concurrency == limits("other.com").concurrency == 2
     assert limits("other.com").delay == 0.25
+
+
+@pytest.mark.parametrize(
+    ("settings", "limits"),
+    [
+        # AutoThrottle aims at one in flight; with a delay, that is all there is.
+        ({}, {"delay": 0.25, "concurrency": 1, "target": 1, "is_target": True}),
+        ({"DOWNLOAD_DELAY": 0}, {"concurrency": 2, "target": 1, "is_target": False}),
+        ({"AUTOTHROTTLE_ENABLED": False}, {"concurrency": 2, "max_throttle": 0}),
+        ({"AUTOTHROTTLE_TARGET_CONCURRENCY": 1.5}, {"concurrency": 2, "target": 1.5}),
+        ({"POLITENESS_RATE": 3}, {"rate": 3}),
+        ({"DOWNLOAD_DELAY_JITTER": 0.3}, {"jitter": 0.3}),
+        ({"RANDOMIZE_DOWNLOAD_DELAY": True}, {"jitter": 0.5}),
+        ({"DOWNLOAD_SLOTS": {"a.com": {"delay": 9}}}, {"delay": 9, "concurrency": 1}),
+        ({"DOWNLOAD_SLOTS": {"a.com": {"concurrency": 8}}}, {"concurrency": 8, "target": 8}),
+        ({"DOWNLOAD_SLOTS": {"a.com": {"jitter": 0.1}}}, {"jitter": 0.1, "delay": 0.25}),
+        ({"DOWNLOAD_SLOTS": {"a.com": {"randomize_delay": True}}}, {"jitter": 0.5}),
+        ({"DOWNLOAD_SLOTS": {"b.com": {"delay": 9}}}, {"delay": 0.25}),
+        ({"POLITENESS_HOSTS": {"a.com": {"rate": 5}}}, {"rate": 5, "delay": 0, "target": 2}),
+        (
+            {
+                "POLITENESS_HOSTS": {"a.com": {"rate": 5, "delay": 1}},
+                "DOWNLOAD_SLOTS": {"a.com": {"delay": 2, "concurrency": 3}},
+            },
+            {"rate": 5, "delay": 1, "concurrency": 3, "target": 3},
+        ),
+    ],
+)
+def test_the_limits_of_a_host_are_those_of_the_settings(
+    settings: dict[str, object], limits: dict[str, float]
+) -> None:
+    found = limits_from(project_settings(settings))("a.com")._asdict()
+    assert {name: found[name] for name in limits} == limits
+
+
+@pytest.mark.parametrize(
+    ("priority", "target", "delay"), [("addon", 1.0, 0.25), ("project", 8.0, 0.0)]
+)
+def test_in_another_project_its_own_settings_are_what_the_user_has_set(
+    priority: str, target: float, delay: float
+) -> None:
+    settings = Settings()
+    for name, value in (
+        ("DOWNLOAD_DELAY", 0.25),
+        ("CONCURRENT_REQUESTS_PER_DOMAIN", 2),
+        ("AUTOTHROTTLE_TARGET_CONCURRENCY", 1.0),
+        ("POLITENESS_RATE", 0.0),
+    ):
+        settings.set(name, value, "addon")
+    settings.set("CONCURRENT_REQUESTS_PER_DOMAIN", 8, priority)
+    settings.set("POLITENESS_RATE", 5 if priority == "project" else 0, priority)
+    complete_limits(settings, "addon")
+    assert settings["AUTOTHROTTLE_TARGET_CONCURRENCY"] == target
+    assert settings["DOWNLOAD_DELAY"] == delay
+
+
+@deferred_f_from_coro_f
+async def test_a_download_slot_of_scrapy_holds_for_its_host(site: SiteFactory) -> None:
+    server = site(SITE, all_loopback=True)
+    slots = {"127.0.1.1": {"delay": DELAY, "concurrency": 1}, "127.0.1.2": {"concurrency": 1}}
+    seeds = f"{alone(server, '127.0.1.1')} {alone(server, '127.0.1.2')}"
+    crawled = await crawl_site(seeds, {"DOWNLOAD_SLOTS": slots})
+    assert len(crawled.pages) == 10
+    assert min(server.gaps("127.0.1.1")) >= DELAY
+    assert server.max_in_flight("127.0.1.2") == 1

@@ -26,7 +26,7 @@ def prepared(monkeypatch: pytest.MonkeyPatch, **settings: Any) -> Any:
 def test_without_rendering_nothing_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     settings = prepared(monkeypatch, RENDER_MODE="never")
-    assert "Patient" in settings["DOWNLOAD_HANDLERS"]["http"]
+    assert "HttpDownloadHandler" in settings["DOWNLOAD_HANDLERS"]["http"]
 
 
 def test_a_browser_is_found_by_its_names(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ async def test_the_delay_counts_from_the_end_of_all_that_a_page_asks_for(
 ) -> None:
     spec = {"pages": {**SHOP["pages"], "/api/tulips": page("Tulips", "/tulips/red", delay=0.2)}}
     server = site(spec)
-    await crawl_site(server.url(), {"AUTOTHROTTLE_ENABLED": False}, render="auto", delay="0.3")
+    await crawl_site(server.url(), render="auto", delay="0.3", concurrency="1")
     assert server.max_in_flight() == 1
     of_scripts = ("/app.js", "/api/")
     # One gap before each request but the first, which is robots.txt.

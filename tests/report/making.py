@@ -14,8 +14,8 @@ from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.rounds import Round
 from crawlproject.frontier.seen import fingerprint
 from crawlproject.monitoring.ending import Limits
-from crawlproject.pipelines.duplicates import MAKING
 from crawlproject.pipelines.marking import Marks
+from crawlproject.pipelines.parameters import NOTE
 from crawlproject.records import PAGE, to_text
 from crawlproject.report.survey import Survey
 
@@ -41,7 +41,7 @@ class Crawl:
         self._ids: dict[str, int] = {}
         self.note(SEEDS, [f"{SITE}/"])
         self.database.execute("INSERT INTO notes VALUES (?, ?)", (STARTED_AT, at(0)))
-        self.note(MAKING, [128, 3, 30])
+        self.note(NOTE, [128, 3, 30])
 
     def note(self, name: str, value: Any) -> None:
         self.database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, to_text(value)))

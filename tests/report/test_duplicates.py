@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from crawlproject.pages.signature import signature_of_words
-from crawlproject.pages.words import words_of
+from crawlproject.pipelines.parameters import SignatureParameters
 from crawlproject.report.duplicates import section
 from tests.report.making import SITE, Crawl
 
@@ -13,7 +12,7 @@ TEXT = " ".join(f"word{number}" for number in range(300))
 
 
 def content(crawl: Crawl, path: str, body: bytes, text: str | None = None) -> None:
-    signature = None if text is None else signature_of_words(words_of(text), 128, 3, 30)
+    signature = None if text is None else SignatureParameters().sign_text(text)
     crawl.database.execute(
         "INSERT INTO contents VALUES (?, ?, ?)", (crawl.id(path), body, signature)
     )

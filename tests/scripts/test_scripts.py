@@ -213,3 +213,10 @@ def test_a_program_is_installed_where_that_may_be_done(
     )
     assert result.stdout.strip() == reason
     assert result.stderr.count("the tests of rendering are skipped") == bool(reason)
+
+
+@pytest.mark.parametrize("arguments", [(), ("newest",), ("2.19",)])
+def test_another_scrapy_is_named_by_its_version(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    done = run(*arguments, cwd=tmp_path, script="test-scrapy")
+    assert done.returncode == 1
+    assert done.stderr == "test-scrapy: needs a version of Scrapy, such as 2.19.0\n"

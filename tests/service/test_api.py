@@ -249,7 +249,6 @@ BAD_ORDERS: list[tuple[Any, str]] = [
     ({"url": "https://a.com", "include": "a{99999999999999999999}"}, "include: 'a{9999"),
     ({"url": "https://a.com", "depth": json.loads("[" * 900 + "]" * 900)}, "depth: "),
     ({"url": "https://a.com", "rate": 0}, "rate: '0' is not a number of requests a second"),
-    ({"url": "https://a.com", "delay": 1, "rate": 1}, "rate: is another way to say delay"),
     ({"url": "https://a.com", "dept": 1}, "dept: no such option; there are depth"),
     ({"url": "https://a.com", "seeds_file": "/etc/passwd"}, "seeds_file: no such option"),
     ({"url": "https://a.com", "outputs": ["exe"]}, 'outputs: "exe" is not one of json'),

@@ -117,6 +117,18 @@ class Site:
             latest_end = max(entry["end"], latest_end or entry["end"])
         return gaps
 
+    def pauses(self, host: str | None = None) -> list[float]:
+        """For each request that started after the end of another, robots.txt too: the seconds
+        since the latest of these ends, whatever else was in flight.
+        """
+        entries = self._of_host(host)
+        pauses = []
+        for entry in entries:
+            ended = [other["end"] for other in entries if other["end"] <= entry["start"]]
+            if ended:
+                pauses.append(entry["start"] - max(ended))
+        return pauses
+
     def stop(self) -> None:
         """End the server. What it logged stays. May be called twice."""
         if self._final_log is not None:

@@ -58,6 +58,8 @@ class Server:
         self._log = log
         self._spec, self._hosts = Spec({}), dict[str, Spec]()
         self._open: dict[int, dict[str, Any]] = {}
+        # Requests that wait for others to come.
+        self._gathering: list[asyncio.Future[None]] = []
         self._last_id = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self.port = 0
@@ -133,8 +135,12 @@ class Server:
         self, request: Request, writer: asyncio.StreamWriter, entry: dict[str, Any]
     ) -> bool:
         host = request.headers.get("host", "").partition(":")[0]
-        page = self._hosts.get(host, self._spec).answer(request.path)
-        if request.method not in {"GET", "HEAD"}:
+        spec = self._hosts.get(host, self._spec)
+        page = spec.answer(request.path)
+        asked = request.method, request.path, request.headers, request.body
+        if spec.login and (fields := spec.login.answer(*asked)) is not None:
+            page = Page(request.path, fields)
+        elif request.method not in {"GET", "HEAD"}:
             page = Page("", {"status": 405, "body": "", "headers": {"Allow": "GET, HEAD"}})
 
         if page.is_unchanged(request.headers):
@@ -143,6 +149,8 @@ class Server:
         def end() -> None:
             entry["end"] = time.monotonic()
 
+        if page.together > 1:
+            await self._gather(page.together)
         if page.delay:
             await wait(writer, page.delay)
         if page.hang:
@@ -158,6 +166,17 @@ class Server:
             return False
         entry["status"] = page.status
         return await send(writer, page, request, end)
+
+    async def _gather(self, size: int) -> None:
+        """Return when so many have come here."""
+        complete = asyncio.get_running_loop().create_future()
+        self._gathering.append(complete)
+        if len(self._gathering) == size:
+            for future in self._gathering:
+                if not future.done():
+                    future.set_result(None)
+            self._gathering.clear()
+        await complete
 
     def _control(self, request: Request) -> Page:
         if (request.method, request.path) == ("PUT", "/__spec__"):

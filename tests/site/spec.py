@@ -9,6 +9,7 @@ A spec is JSON::
      "default": 404 or PAGE,            any other path
      "random_delay": [min, max],        seconds, before every page but robots.txt
      "seed": 0,                         … the same for a path in every run
+     "login": {"path": …, "form": …},   pages for who has sent a form (see login.py)
      "hosts": {"127.0.0.2": SPEC}}      a site of its own for that Host
 
     PAGE: {"links": […], "title": …     made into an HTML body, unless there is a "body"
@@ -16,6 +17,8 @@ A spec is JSON::
            "status": 200, "redirect": "/to" (status 301 unless given),
            "etag": text, "modified": text, for headers by which it may be asked for: 304
            if it is still the same
+           "together": n                no answer before n requests for such pages are open,
+                                        which then are answered, each after its delay
            "delay": seconds before the answer,
            "chunked": true,
            "stall_after": n             bytes of the body, then silence
@@ -38,6 +41,7 @@ from urllib.parse import quote
 from zlib import crc32
 
 from tests.site.generated import Generated
+from tests.site.login import Login
 from tests.site.traps import fields_of
 
 URL_CHARACTERS = "/?&=%:;,@+!$'()*~[]#"
@@ -71,6 +75,7 @@ class Page:
             self.headers["ETag"] = self.etag
         if self.modified is not None:
             self.headers["Last-Modified"] = self.modified
+        self.together = int(fields.get("together", 1))
         self.delay = float(fields.get("delay", 0))
         self.chunked = bool(fields.get("chunked")) or bool(fields.get("endless"))
         self.stall_after: int | None = fields.get("stall_after")
@@ -114,6 +119,7 @@ class Spec:
         self._random_delay = spec.get("random_delay")
         self._seed = spec.get("seed", 0)
         self._hits: dict[str, int] = {}
+        self.login = Login(spec["login"]) if "login" in spec else None
 
     def answer(self, target: str) -> Page:
         """The answer to the next request for ``target``: a path, with its query."""

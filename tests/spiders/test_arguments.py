@@ -44,7 +44,7 @@ def applied(given: dict[str, str], **settings: Any) -> Settings:
         ("include", r"/blog/\d+", "SCOPE_INCLUDE", [r"/blog/\d+"]),
         ("exclude", r"\?", "SCOPE_EXCLUDE", [r"\?"]),
         ("delay", "0.5", "DOWNLOAD_DELAY", 0.5),
-        ("rate", "4", "DOWNLOAD_DELAY", 0.25),
+        ("rate", "4", "POLITENESS_RATE", 4.0),
         ("concurrency", "3", "CONCURRENT_REQUESTS_PER_DOMAIN", 3),
         ("workers", "64", "CONCURRENT_REQUESTS", 64),
         (
@@ -81,7 +81,6 @@ def test_an_argument_is_the_shortcut_of_a_setting(
         ({"delay": "-1"}, "delay: '-1' is not a number of seconds"),
         ({"delay": "nan"}, "delay: 'nan' is not a number of seconds"),
         ({"rate": "0"}, "rate: '0' is not a number of requests a second above 0"),
-        ({"rate": "1", "delay": "1"}, "rate: is another way to say delay"),
         ({"concurrency": "0"}, "concurrency: '0' is not a whole number of 1 or more"),
         ({"workers": "many"}, "workers: 'many' is not a whole number"),
         ({"user_agent": " "}, "user_agent: ' ' is not a line of text"),
@@ -239,6 +238,50 @@ def test_a_loopback_crawl_is_fast_unless_the_user_says_otherwise() -> None:
     assert settings.getfloat("DOWNLOAD_DELAY") > 0
 
 
+@pytest.mark.parametrize(
+    ("given", "settings", "delay", "concurrency", "target"),
+    [
+        ({}, {}, 0.25, 2, 1),
+        ({"concurrency": "4"}, {}, 0.25, 4, 4),
+        ({"concurrency": "1"}, {}, 0.25, 1, 1),
+        ({"concurrency": "4"}, {"AUTOTHROTTLE_TARGET_CONCURRENCY": "0.5"}, 0.25, 4, 0.5),
+        # A rate takes the place of the default delay, and makes use of the concurrency.
+        ({"rate": "10"}, {}, 0, 2, 2),
+        ({"rate": "10", "concurrency": "4"}, {}, 0, 4, 4),
+        ({"rate": "10", "delay": "1"}, {}, 1, 2, 2),
+        ({}, {"POLITENESS_RATE": "10"}, 0, 2, 2),
+        ({}, {"POLITENESS_RATE": "0"}, 0.25, 2, 1),
+    ],
+)
+def test_what_is_not_set_follows_what_is(
+    given: dict[str, str],
+    settings: dict[str, str],
+    delay: float,
+    concurrency: int,
+    target: float,
+) -> None:
+    found = applied(given, **settings)
+    assert found.getfloat("DOWNLOAD_DELAY") == delay
+    assert found.getint("CONCURRENT_REQUESTS_PER_DOMAIN") == concurrency
+    assert found.getfloat("AUTOTHROTTLE_TARGET_CONCURRENCY") == target
+
+
+@pytest.mark.parametrize("given", [{"delay": "0.5"}, {"rate": "5"}])
+def test_a_loopback_crawl_with_a_delay_or_a_rate_is_treated_as_any_other(
+    given: dict[str, str],
+) -> None:
+    here, elsewhere = project_settings(), project_settings()
+    arguments.apply({"seed": "http://127.0.0.1/", **given}, here)
+    arguments.apply({"seed": "https://example.com/", **given}, elsewhere)
+    for name in (
+        "DOWNLOAD_DELAY",
+        "CONCURRENT_REQUESTS_PER_DOMAIN",
+        "AUTOTHROTTLE_ENABLED",
+        "AUTOTHROTTLE_TARGET_CONCURRENCY",
+    ):
+        assert here[name] == elsewhere[name]
+
+
 def test_a_crawl_that_waits_for_its_seeds_is_not_taken_for_one_of_this_machine() -> None:
     settings = project_settings(REDIS_URL="redis://127.0.0.1/0", FRONTIER_WAIT_FOR_SEEDS="True")
     assert arguments.apply({}, settings) == []
@@ -257,6 +300,7 @@ def test_a_crawl_that_waits_for_its_seeds_is_not_taken_for_one_of_this_machine()
         ("hostname", {"a.com": {"delay": -1}}, "delay for a.com: '-1' is not a number of seconds"),
         ("hostname", {"a.com": {"delay": None}}, "delay for a.com: 'None' is not a number"),
         ("hostname", {"a.com": {"concurrency": 0}}, "concurrency for a.com: '0' is not a whole"),
+        ("hostname", {"a.com": {"rate": 0}}, "rate for a.com: '0' is not a number of requests a"),
         ("hostname", {"http://a.com": {}}, "'http://a.com' is not a host such as example.com"),
         ("domain", {"www.a.com": {"delay": 2}}, "'www.a.com' is part of a.com: POLITENESS_HOST is"),
     ],
@@ -271,14 +315,30 @@ def test_a_bad_exception_for_a_host_is_named(unit: str, hosts: object, message: 
 def test_exceptions_for_hosts_count_for_scrapys_own_fence_too() -> None:
     settings = applied(
         {},
-        POLITENESS_HOSTS='{"Example.COM": {"delay": "2", "concurrency": 3}}',
-        DOWNLOAD_SLOTS={"other.com": {"delay": 1}},
+        POLITENESS_HOSTS='{"Example.COM": {"delay": "2", "concurrency": 3}, "a.com": {"rate": 4}}',
+        DOWNLOAD_SLOTS={"other.com": {"delay": 1}, "a.com": {"jitter": 0.5}},
     )
-    assert settings.getdict("POLITENESS_HOSTS") == {"example.com": {"delay": 2, "concurrency": 3}}
+    exceptions = {"example.com": {"delay": 2, "concurrency": 3}, "a.com": {"rate": 4}}
+    assert settings.getdict("POLITENESS_HOSTS") == exceptions
     assert settings.getdict("DOWNLOAD_SLOTS") == {
         "example.com": {"delay": 2, "concurrency": 3},
         "other.com": {"delay": 1},
+        # Scrapy's slots have no rate, but their delay counts from start to start.
+        "a.com": {"delay": 0.25, "jitter": 0.5},
     }
+
+
+@pytest.mark.parametrize(
+    ("slots", "message"),
+    [
+        ({"a.com": {"throttle": 1}}, "'throttle' for a.com is not one of delay, concurrency, "),
+        ({"a.com": {"concurrency": "no"}}, "concurrency for a.com: 'no' is not a whole number"),
+    ],
+)
+def test_a_bad_download_slot_is_named(slots: object, message: str) -> None:
+    with pytest.raises(BadArgument) as caught:
+        applied({}, DOWNLOAD_SLOTS=slots)
+    assert message in str(caught.value)
 
 
 def test_a_password_goes_to_the_seeds_origin_and_nowhere_else() -> None:

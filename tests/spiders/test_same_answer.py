@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     SiteFactory = Callable[..., Site]
 
+# With the fast path, and without.
+pytestmark = pytest.mark.usefixtures("fastpath")
+
 # A mesh with redirects, dead ends and a long way round, so that answers overtake each other.
 SPEC: dict[str, Any] = {
     "generated": {"kind": "mesh", "pages": 120, "links": 6, "seed": 3},

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from scrapy.spiders import Rule
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.frontier.questions import Questions
 from crawlproject.spiders.site import SiteSpider
-from crawlproject.urls.links import FastLinkExtractor
 from tests.crawling import crawl_site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from scrapy.http import Response
-    from scrapy.link import Link
 
     from tests.site.fixture import Site
 
@@ -322,13 +319,8 @@ async def test_a_page_says_what_was_found(site: SiteFactory) -> None:
     assert page.fetched_at.endswith("+00:00")
 
 
-class Choosing(SiteSpider):
-    """A team's own word on links, by their texts."""
-
-    name = "choosing"
-
-    def admit_links(self, links: list[Link]) -> list[Link]:
-        return super().admit_links([link for link in links if link.text != "no"])
+class Yielding(SiteSpider):
+    name = "yielding"
 
     def parse_start_url(self, response: Response, **kwargs: Any) -> Iterator[Any]:
         yield {"from": response.url}
@@ -337,33 +329,12 @@ class Choosing(SiteSpider):
         return [{**result, "processed": True} for result in results]
 
 
-class Further(SiteSpider):
-    """A team's own rule, beside ours."""
-
-    name = "further"
-
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        pictures: Any = FastLinkExtractor(tags="img", attrs="src")
-        self.rules = (*self.rules, Rule(pictures, process_links="admit_links"))
-        self._compile_rules()
-
-
 @deferred_f_from_coro_f
-async def test_a_spider_of_a_teams_own_may_have_further_rules(site: SiteFactory) -> None:
-    server = site({"pages": {"/": {"body": "<a href=/a>a</a><img src=/i>"}, "/a": {}, "/i": {}}})
-    crawled = await crawl_site(server.url(), {"ROBOTSTXT_OBEY": False}, spider=Further)
-    assert crawled.pages[server.url()].links == [server.url("/a"), server.url("/i")]
-
-
-@deferred_f_from_coro_f
-async def test_a_spider_of_a_teams_own_may_choose_links_and_yield_more(site: SiteFactory) -> None:
-    body = "<a href=/yes>yes</a><a href=/no>no</a><a href=/yes rel=nofollow>again</a>"
-    server = site({"pages": {"/": {"body": body}, "/yes": {}}})
-    crawled = await crawl_site(server.url(), {"ROBOTSTXT_OBEY": False}, spider=Choosing)
-    assert server.paths() == ["/", "/yes"]
-    assert crawled.pages[server.url()].links == [server.url("/yes")]
-    for path in ("/", "/yes"):
+async def test_a_spider_of_a_teams_own_may_yield_more(site: SiteFactory) -> None:
+    server = site({"pages": {"/": {"links": ["/a"]}, "/a": {}}})
+    crawled = await crawl_site(server.url(), {"ROBOTSTXT_OBEY": False}, spider=Yielding)
+    assert server.paths() == ["/", "/a"]
+    for path in ("/", "/a"):
         assert {"from": server.url(path), "processed": True} in crawled.items
 
 

@@ -14,7 +14,8 @@ Where things are, from the outside in:
 - the committer: ``duty``, ``committer``, ``store`` with ``shelf``, ``blocks``, ``index`` (entries),
   ``pages``, ``logbook`` (visits), ``waiting``, ``offers``, and ``batch``, by which all of it is
   written as one
-- seeds from outside: ``feeding``, ``fed``, ``seeding``, and ``popping`` for scrapy-redis' spiders
+- seeds from outside: ``feeding``, ``fed``, ``seeding``
+- scrapy-redis: its settings in ``compatibility``, its spiders in ``popping``
 - reading: ``mirror`` (the crawl as a ``crawl.db``), ``copies``, ``around``, ``far``
 - who looks on: ``crawls``, ``shared``, ``fleet``, ``forgetting``
 - what is not ours: ``aside``, ``tidying``

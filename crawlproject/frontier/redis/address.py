@@ -39,12 +39,15 @@ def is_shared(settings: BaseSettings) -> bool:
     """Whether the crawl is one of several workers."""
     params = settings.get("REDIS_PARAMS")
     told = params if isinstance(params, dict) else {}
+    where = {
+        name: (settings.get(f"REDIS_{name.upper()}"), told.get(name))
+        for name in ("url", "host", "port", "db")
+    }
+    # An empty URL or host is an error that the user is told of; an empty number is none.
     return any(
-        value is not None
-        for value in (
-            *(settings.get("REDIS_URL"), settings.get("REDIS_HOST")),
-            *(told.get("url"), told.get("host")),
-        )
+        value is not None and (value != "" or name in ("url", "host"))
+        for name, values in where.items()
+        for value in values
     )
 
 

@@ -46,6 +46,8 @@ logger = logging.getLogger(__name__)
 
 # Messages that are committed together, at most, their bytes, and URLs that they speak of, about.
 _MOST, _MOST_BYTES, _MOST_URLS = 256, 8 * 1024 * 1024, 50_000
+# Entries that are written together when a budget is lifted.
+_LIFTED_AT_ONCE = 1000
 
 
 class Committer(Settled):
@@ -76,8 +78,21 @@ class Committer(Settled):
             self._judges[reason] = self._judged
         self._let_in_again()
         self._release_levels()
+        self._lift_budget()
         self._fill_budget()
         self._go_on_visiting()
+
+    def _lift_budget(self) -> None:
+        """Queue what an earlier run kept back for its page budget, if this run has none."""
+        if self._budget is not None:
+            return
+        self._beyond = self._store.beyond()
+        while numbers := self._store.first_beyond(_LIFTED_AT_ONCE):
+            for number in numbers:
+                entry = self._store.by_id(number)
+                self._stop_waiting(entry)
+                self._queue_at_host(entry)
+            self.write()
 
     def _go_on_visiting(self) -> None:
         """Another was the committer, and knew what else is to be visited."""

@@ -32,26 +32,41 @@ _MOST_BYTES = 4 * 1024 * 1024
 
 class Desk:
     """``room`` URLs at most are here; ``ahead`` seconds of work at a host that has a delay.
-    ``share`` of a host's turns go to what is visited again, while others wait.
+    ``share`` of a host's turns go to what is visited again, while others wait. ``vary`` is the
+    gate's.
+
+    A host with a delay, a rate or AutoThrottle has one slot, so that one worker at a time keeps
+    its limits. That worker is the *sole* one there: it may have as many requests in flight as the
+    host allows. Slots of other hosts are requests in flight, which workers share.
     """
 
     def __init__(
-        self, limits: Callable[[str], HostLimits], *, room: int, ahead: float, share: float = 0.5
+        self,
+        limits: Callable[[str], HostLimits],
+        *,
+        room: int,
+        ahead: float,
+        share: float = 0.5,
+        vary: Callable[[], float] = float,
     ) -> None:
         self._limits = limits
         self._room = room
         self._ahead = ahead
         self.gate: HostGate[tuple[int, Item]] = HostGate(
-            # Nothing may be asked of a host without a slot.
-            lambda name: limits(name)._replace(concurrency=0),
+            limits,
             self._resolve,
             self._refill,
             self._changed,
             share,
+            vary,
+            # Nothing may be asked of a host without a slot.
+            is_shared=True,
         )
         self._items: dict[int, tuple[Key, str, Item]] = {}
         self._queued: Counter[str] = Counter()
         self._slots: dict[str, int] = {}
+        # Hosts at which this worker is the only one, while it has a slot there.
+        self._sole: set[str] = set()
         self._dirty: dict[str, Host] = {}
         # Requests at hosts that were reported.
         self._requests: dict[str, int] = {}
@@ -184,7 +199,7 @@ class Desk:
             self._dirty[host.name] = self.gate.host(host.name)
         # Perhaps they were taken back: nobody may use them until that is known.
         for name in self._handed_back:
-            self._slots.pop(name, None)
+            self._forget_slots(name)
         self._handed_back.clear()
 
     def absorb(self, reply: Reply, now: float) -> None:
@@ -197,7 +212,7 @@ class Desk:
         known.update(one[1] for one in self._released)
         granted = {grant.host for grant in reply.grants}
         for name in self._handed_back - granted:
-            self._slots.pop(name, None)
+            self._forget_slots(name)
             self._forget_robots(name)
         self._return_slots()
         for grant in reply.grants:
@@ -208,17 +223,22 @@ class Desk:
     def _take_in(self, grant: Grant, now: float, known: set[int]) -> None:
         self._slots[grant.host] = grant.slots
         host = self.gate.host(grant.host)
-        host.insisted = max(host.insisted, grant.insisted)
+        host.min_delay = max(host.min_delay, grant.min_delay)
         if not host.in_flight:
-            host.throttled, host.failures = grant.throttled, grant.failures
+            host.throttle, host.failures = grant.throttle, grant.failures
         for origin, robots in grant.robots.items():
             # A grant may have been made before Redis had what this exchange tells it.
             if origin not in self._new_robots and origin not in self._told_robots:
                 self.robots[origin] = robots
         self._origins.setdefault(grant.host, set()).update(grant.robots)
-        self.gate.allow(grant.host, grant.slots)
-        # Also for what is here already.
-        self.gate.hold(grant.host, now + grant.ready_in)
+        if grant.is_sole:
+            self._sole.add(grant.host)
+        else:
+            self._sole.discard(grant.host)
+        self.gate.allow(grant.host, self._allowed(grant.host))
+        if grant.ready_in is not None:
+            # Also for what is here already.
+            self.gate.hold(grant.host, now + grant.ready_in)
         if not grant.slots:
             self._give_up(grant.host, now)
         for number, item in grant.items.items():
@@ -242,51 +262,56 @@ class Desk:
         names = {*self._dirty, *self._slots}
         self._dirty = {}
         reports = []
-        quick = sum(1 for name in self._slots if not self.gate.host(name).delay) or 1
+        quick = sum(1 for name in self._slots if not self.gate.host(name).spacing) or 1
         for name in names:
             host = self.gate.host(name)
             slots = self._slots.get(name, 0)
-            more = self._more(host, slots, wanted, quick) if slots and wanted else 0
+            more = self._more(host, wanted, quick) if slots and wanted else 0
             is_idle = bool(slots) and not (
                 host.in_flight or self._queued[name] or name in self._claims
             )
             # A turn for something else, or as many at once as its URLs can use.
             claims = int(name in self._claims and not slots)
-            if more and self._ahead and not host.delay:
+            if more and self._ahead and not host.spacing:
                 claims = max(0, min(more, self._limits(name).concurrency) - slots)
             # What was more than its share goes back when its requests have ended.
             in_flight = host.in_flight if name in self._slots else 0
-            kept = max(min(slots, host.limits.concurrency), in_flight)
+            kept = max(min(slots, host.allowed), in_flight)
+            if name in self._sole:
+                kept = min(slots, 1)
             reports.append(self._report_of(host, kept, now, is_idle, more, claims))
             if not (slots or in_flight):
-                self._slots.pop(name, None)
+                self._forget_slots(name)
             if is_idle:
                 self._handed_back.add(name)
                 self.gate.allow(name, 0)
         return reports
 
-    def _more(self, host: Host, slots: int, wanted: int, quick: int) -> int:
-        """How many URLs of a host are wanted, where ``quick`` hosts have no delay."""
+    def _more(self, host: Host, wanted: int, quick: int) -> int:
+        """How many URLs of a host are wanted, where ``quick`` hosts have no delay and no rate."""
         queued = self._queued[host.name]
         if not self._ahead:
-            return int(queued == 0 and slots > host.in_flight)
-        if not host.delay:
+            return int(queued == 0 and self._allowed(host.name) > host.in_flight)
+        if not host.spacing:
             return ceil(wanted / quick)
-        return max(0, ceil(self._ahead / host.delay) - queued)
+        return max(0, ceil(self._ahead / host.spacing) - queued)
 
     def _report_of(
         self, host: Host, slots: int, now: float, is_idle: bool, more: int, claims: int
     ) -> HostReport:
         before = self._requests.get(host.name, 0)
         self._requests[host.name] = host.requests
+        # What is in flight may never reach the host, and then costs nothing.
+        ready_at = host.ready_at if host.in_flight else host.start_at
         return HostReport(
             host.name,
             slots,
-            host.ready_at - now,
-            host.delay,
-            1 if host.delay > 0 else self._limits(host.name).concurrency,
-            host.insisted,
-            host.throttled,
+            ready_at - now,
+            host.pause,
+            host.spacing,
+            1 if host.spacing > 0 else self._limits(host.name).concurrency,
+            host.min_delay,
+            host.throttle,
             host.failures,
             host.requests - before,
             is_idle,
@@ -296,8 +321,17 @@ class Desk:
 
     def _return_slots(self) -> None:
         for name in self._handed_back:
-            self.gate.allow(name, self._slots.get(name, 0))
+            self.gate.allow(name, self._allowed(name))
         self._handed_back.clear()
+
+    def _allowed(self, name: str) -> int:
+        """Requests that this worker may have in flight at a host."""
+        slots = self._slots.get(name, 0)
+        return self._limits(name).concurrency if slots and name in self._sole else slots
+
+    def _forget_slots(self, name: str) -> None:
+        self._slots.pop(name, None)
+        self._sole.discard(name)
 
     def _forget_robots(self, host: str) -> None:
         for origin in self._origins.pop(host, ()):
@@ -311,6 +345,7 @@ class Desk:
         for name in self._slots:
             self.gate.allow(name, 0)
         self._slots.clear()
+        self._sole.clear()
         self._handed_back.clear()
 
     def _resolve(self, key: Key) -> tuple[int, Item] | None:

@@ -84,6 +84,7 @@ class RedisFrontier(Orders):
         seeding: Seeding | None = None,
         waits_for_seeds: bool = False,
         share: float = 0.5,
+        vary: Callable[[], float] = float,
         now: float | None = None,
         **options: Any,
     ) -> None:
@@ -97,7 +98,7 @@ class RedisFrontier(Orders):
         scripts.mend = move_wrong
         self._options = options
         self._judge: Callable[[str], str | None] | None = options.pop("judge", None)
-        self.desk = Desk(limits, room=room, ahead=ahead, share=share)
+        self.desk = Desk(limits, room=room, ahead=ahead, share=share, vary=vary)
         self._gate = self.desk.gate
         self.session = Session(
             scripts,
@@ -125,6 +126,7 @@ class RedisFrontier(Orders):
         self._is_endless = waits_for_seeds or (recrawl is not None and recrawl.is_continuous)
         # Whether what is in Redis stays there when the crawl is complete.
         self._is_kept = is_kept
+        self._is_flushed = False
         self._is_closed = False
         # Until when it is sure that the session lasts.
         self._sure_until = float("-inf")
@@ -241,6 +243,9 @@ class RedisFrontier(Orders):
 
     # --- what comes in
 
+    def knows(self, url: str) -> bool:
+        return url in self._judged
+
     def unknown(self, urls: Iterable[str]) -> list[str]:
         judged = self._judged
         return [url for url in urls if url not in judged]
@@ -257,7 +262,7 @@ class RedisFrontier(Orders):
         if taken is None:
             return None
         host, (number, item) = taken
-        self._flying.add(item.url)
+        self._flying[item.url] = now
         self._ids[item.url] = number
         return Lease(
             url=item.url,
@@ -329,13 +334,13 @@ class RedisFrontier(Orders):
         answer = answers.to_record(lease, is_whole=True)
         content = lease.content
         self.desk.end(number, messages.to_bytes("answer", number, answer, content=content))
-        self._remember_judged(lease)
+        self._remember_admitted(url for url in lease.links if url not in lease.reasons)
         self._settle()
 
-    def _remember_judged(self, lease: Lease) -> None:
+    def _remember_admitted(self, urls: Iterable[str]) -> None:
         if len(self._judged) > _JUDGED:
             self._judged.clear()
-        self._judged.update(dict.fromkeys(url for url in lease.links if url not in lease.reasons))
+        self._judged.update(dict.fromkeys(urls))
 
     @guarded(True)
     def exhausted(self) -> bool:
@@ -346,7 +351,7 @@ class RedisFrontier(Orders):
     # --- hosts
 
     @guarded(0.0)
-    def enter(self, host: str, now: float) -> float:
+    def acquire_turn(self, host: str, now: float) -> float:
         if not self._is_sure(now):
             return _BREAK
         if not self.desk.has_slot(host):
@@ -356,7 +361,7 @@ class RedisFrontier(Orders):
             else:
                 self._now = now
                 self._exchange_at_once()
-        wait = self._gate.enter(host, now)
+        wait = self._gate.acquire_turn(host, now)
         if not wait:
             self.desk.served(host)
         return wait
@@ -367,8 +372,8 @@ class RedisFrontier(Orders):
         self._hurry()
 
     @guarded(None)
-    def insist(self, host: str, delay: float) -> None:
-        self._gate.insist(host, delay)
+    def set_min_delay(self, host: str, delay: float) -> None:
+        self._gate.set_min_delay(host, delay)
         self._hurry()
 
     def _hurry(self) -> None:
@@ -443,8 +448,14 @@ class RedisFrontier(Orders):
             # Else others wait for this worker, until the session's time is up.
             longest = 0.0 if self.failure else _LEAVING
             left = patiently(lambda: self.session.leave(self._now), longest)
-            if not left and not self._is_kept and self._reply.is_complete:
+            is_over = self._reply.is_complete or self._is_flushed
+            if not left and not self._is_kept and is_over:
                 forget(self._scripts)
+
+    def forget_at_end(self) -> None:
+        """Remove the crawl from Redis when the last worker leaves, finished or not."""
+        self._is_kept = False
+        self._is_flushed = True
 
     @guarded(None)
     def facts(self, url: str) -> Facts | None:

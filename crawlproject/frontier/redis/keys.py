@@ -63,6 +63,11 @@ _NUMBERED = frozenset({"e", "x", *PAGED})
 _OF_HOSTS = frozenset({"h", "q", "r", "robots"})
 # What is visited again has a place below 0: so it is known to which of two queues it belongs.
 _LANE = 1 << 52
+# Bits of a score for the rank: priorities of up to 1000 and ids below 2 ** 31.
+_RANK_BITS = 42
+_MIDDLE = 1 << (_RANK_BITS - 1)
+# Deeper levels count as this one.
+_DEEPEST = 1023
 
 
 def prefix_of(crawl: str) -> str:
@@ -101,8 +106,9 @@ def score_of(level: int, rank: int) -> int:
     """The place in a queue as a number that a sorted set holds exactly (below 2 ** 53)."""
     if level == AGAIN:
         return min(rank, _LANE - 1) - _LANE
-    steps = min(depth_of(level), 4095) + (4096 if level >= BY_SITEMAP else 0)
-    return (steps << 40) + min(rank, (1 << 40) - 1)
+    steps = min(depth_of(level), _DEEPEST) + (_DEEPEST + 1 if level >= BY_SITEMAP else 0)
+    # A rank is below 0 where the priority is high.
+    return (steps << _RANK_BITS) + max(0, min(rank + _MIDDLE, (1 << _RANK_BITS) - 1))
 
 
 def paged(name: str, number: int) -> str:

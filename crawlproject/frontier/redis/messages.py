@@ -104,6 +104,9 @@ def _is_answer(answer: dict[str, Any]) -> bool:
         and _is_visit(answer.get("visit"))
         and isinstance(hints := answer.get("hints"), dict)
         and all(type(hint) is dict for hint in hints.values())
+        # Workers of an earlier version send none.
+        and isinstance(requests := answer.get("requests", {}), dict)
+        and all(type(request) is str for request in requests.values())
         # These the committer finds out itself.
         and answer.get("before") is answer.get("found_changed") is None
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from crawlproject.frontier.base import State
 from crawlproject.frontier.entry import Wait
+from crawlproject.frontier.hosts import Host
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.redis.keys import score_of
 from crawlproject.records import to_text
@@ -88,7 +89,8 @@ class Offers:
         number, way, limits = entry.id, entry.way, self._limits(host)
         # One that could be taken before may have an answer by now, which waits in the inbox.
         is_new = number in self._answered or number in self._left or not self._is_offered(number)
-        delay = max(limits.delay, min(limits.start_delay, limits.max_throttle))
+        # What is known of a host before anybody has asked it.
+        host_state = Host(0, host, limits, throttle=limits.start_delay)
         item = [
             entry.url,
             way.level,
@@ -107,7 +109,9 @@ class Offers:
             host,
             str(score_of(*entry.key[:2])),
             to_text(item),
-            str(delay),
-            str(1 if delay > 0 else limits.concurrency),
+            str(host_state.pause),
+            str(host_state.spacing),
+            str(1 if host_state.spacing > 0 else limits.concurrency),
             str(limits.start_delay),
+            str(limits.delay),
         ]

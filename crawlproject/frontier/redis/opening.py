@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 
 from crawlproject.errors import BadArgument
+from crawlproject.frontier.redis.compatibility import crawl_name
 from crawlproject.frontier.redis.connection import address_of, check, connect, servers_of
 from crawlproject.frontier.redis.ending import bury
 from crawlproject.frontier.redis.feeding import Feed
@@ -97,6 +98,8 @@ def crawl_id(settings: BaseSettings, spider: str, crawler: Crawler | None = None
     """The name of a crawl: the same for all workers that were started with the same seeds."""
     if named := settings["FRONTIER_CRAWL_ID"]:
         return str(named)
+    if named := crawl_name(settings, spider):
+        return named
     seeds = getattr(getattr(crawler, "spider", None), "seeds", None)
     if not seeds:
         return spider

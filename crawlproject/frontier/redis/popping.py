@@ -1,13 +1,14 @@
-"""Spiders of scrapy-redis, which take their seeds out of Redis themselves.
+"""Seeds of scrapy-redis' spiders are not lost between Redis and the frontier.
 
-``RedisSpider`` and ``RedisCrawlSpider`` pop a batch of seeds whenever they are idle, in the
-handler of a signal. What raises there is logged with a traceback, costs the whole batch and
-ends the crawl: one value that is no seed, a key of another type, a Redis that is away for a
-moment. Here each costs one value, or one turn.
+``RedisSpider`` and ``RedisCrawlSpider`` pop a batch of seeds in their handler of the signal
+``spider_idle``. An exception there is logged with a traceback, loses the whole batch and ends the
+crawl: one value that is no seed, a key of another type, a Redis that is down for a moment. So
+methods of the spider are wrapped, on the instance: a bad value costs itself alone, and a Redis
+that is down costs one attempt.
 
-What was popped is in the frontier before anything else happens, and is committed at once:
-only a kill in the very moment between can lose it. (Our own ``Feed`` loses nothing, but
-needs to be the only reader. These spiders may be many.)
+Popped seeds are in the frontier before the event loop continues, and committed at once: only a
+kill within those milliseconds can lose them. (``Feed`` loses nothing, but needs to be the only
+reader. There may be many of these spiders.)
 
 Settings read: ``REDIS_START_URLS_BATCH_SIZE``, which scrapy-redis no longer looks at.
 Stats: ``frontier/malformed_seeds``.
@@ -34,10 +35,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def guard(spider: Spider, crawler: Crawler, commit: Callable[[], None]) -> None:
-    """From now on. A spider with a way of its own to get its data keeps it."""
-    if isinstance(spider, RedisMixin) and spider.server is not None:
-        _Guard(spider, crawler, commit)
+def guard(spider: Spider, crawler: Crawler, commit: Callable[[], None]) -> bool:
+    """Guard a spider of scrapy-redis; False if it is none.
+
+    A spider that overrides how its data is fetched keeps its own method.
+    """
+    if not isinstance(spider, RedisMixin) or spider.server is None:
+        return False
+    _Guard(spider, crawler, commit)
+    return True
 
 
 class _Guard:

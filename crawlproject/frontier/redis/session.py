@@ -32,11 +32,15 @@ class HostReport(NamedTuple):
 
     name: str
     slots: int
+    # Seconds until a request may start.
     ready_in: float
-    delay: float
+    # Seconds without any request that satisfy the delay and the interval between starts.
+    pause: float
+    # Seconds between two starts, at least, on average.
+    spacing: float
     cap: int
-    insisted: float
-    throttled: float
+    min_delay: float
+    throttle: float
     failures: int
     requests: int
     # Nothing is queued or in flight here.
@@ -48,10 +52,12 @@ class HostReport(NamedTuple):
 class Grant(NamedTuple):
     host: str
     slots: int
-    # Seconds from now.
-    ready_in: float
-    insisted: float
-    throttled: float
+    # Whether no other worker has a slot there, nor gets one before this one is given back.
+    is_sole: bool
+    # Seconds from now; None: as this worker has reported.
+    ready_in: float | None
+    min_delay: float
+    throttle: float
     failures: int
     robots: dict[str, Robots]
     items: dict[int, Item]
@@ -237,14 +243,15 @@ class Session:
         )
 
     def _grant(self, grant: list[Any], now: float) -> Grant:
-        host, slots, ready_at, insisted, throttled, failures, robots, taken = grant
+        host, slots, is_sole, ready_at, min_delay, throttle, failures, robots, taken = grant
         name = host.decode("utf-8", "replace")
         return Grant(
             name,
             int(slots),
-            number_of(ready_at) - now,
-            number_of(insisted),
-            number_of(throttled),
+            bool(is_sole),
+            number_of(ready_at) - now if ready_at else None,
+            number_of(min_delay),
+            number_of(throttle),
             int(number_of(failures)),
             dict(self._robots(name, robots)),
             dict(self._items(taken)),
@@ -281,10 +288,11 @@ def _words_of(host: HostReport) -> tuple[Word, ...]:
         host.name,
         host.slots,
         _written(host.ready_in),
-        _written(host.delay),
+        _written(host.pause),
+        _written(host.spacing),
         host.cap,
-        _written(host.insisted),
-        _written(host.throttled),
+        _written(host.min_delay),
+        _written(host.throttle),
         host.failures,
         host.requests,
         int(host.is_idle),

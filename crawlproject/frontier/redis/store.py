@@ -227,7 +227,7 @@ class RedisStore(Entries):
         return [
             number
             for number, row in self.rows()
-            if row[1] == 0 and row[2] > 0 and row[13] is None and not row[14]
+            if row[1] == 0 and row[2] > 0 and (row[13] is None or row[4]) and not row[14]
         ]
 
     def skipped_for(self, reason: str) -> list[int]:
@@ -260,8 +260,7 @@ class RedisStore(Entries):
         nodes = []
         for number, row in self.rows():
             url, _, level, hops, referrer, _, reason, _, _, target, fewest_hops, *_ = row
-            is_own = row[13] is not None
-            node = Node(number, target or 0, level, hops, referrer, fewest_hops, reason, is_own)
+            node = Node(number, target or 0, level, hops, referrer, fewest_hops, reason)
             nodes.append((url, node))
         return (node._replace(is_sitemap=url.endswith(SITEMAP)) for url, node in sorted(nodes))
 

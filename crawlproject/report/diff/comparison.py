@@ -6,7 +6,6 @@ from contextlib import ExitStack, closing
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from crawlproject.pages.signature import similarity
 from crawlproject.report.diff.comparing import Comparing
 from crawlproject.report.diff.fields import KINDS
 from crawlproject.report.diff.findings import AFTER, BEFORE, Findings
@@ -76,8 +75,11 @@ def _note_redirects(findings: Findings, old: Facts | None, new: Facts | None) ->
 
 
 def _similarity(before: Side, after: Side, url: str) -> float | None:
-    """None: it is not known, or signatures were not made in the same way."""
-    if before.making is None or before.making != after.making:
+    """None: it is not known, or the signatures have different parameters."""
+    parameters = before.parameters
+    if parameters is None or parameters != after.parameters:
         return None
     old, new = before.signature(url), after.signature(url)
-    return None if old is None or new is None else similarity(old, new, before.making.size)
+    if old is None or new is None:
+        return None
+    return parameters.signatures().similarity(old, new)

@@ -13,9 +13,9 @@ from crawlproject.frontier.notes import ROUND
 from crawlproject.frontier.reading import Reader
 from crawlproject.frontier.rounds import round_in
 from crawlproject.frontier.seen import fingerprint
-from crawlproject.pages.signature import is_signature
-from crawlproject.pipelines.duplicates import DROP, MAKING, Making
+from crawlproject.pipelines.duplicates import DROP
 from crawlproject.pipelines.marking import Marks
+from crawlproject.pipelines.parameters import NOTE, SignatureParameters
 from crawlproject.report.diff.facts import BadFacts
 from crawlproject.report.diff.sides import Side
 
@@ -39,7 +39,7 @@ class CrawlSide(Side):
         self.started_at = seconds(self._reader.started_at())
         self.last_at = _round_of(self._reader)
         self.open = overview.count(database).open
-        self.making = Making.from_note(self._reader.note(MAKING))
+        self.parameters = SignatureParameters.from_note(self._reader.note(NOTE))
 
     def read(self) -> Iterator[Facts]:
         # Pages that outputs leave out are left out here.
@@ -54,12 +54,15 @@ class CrawlSide(Side):
                 raise BadCrawlDirectory(f"{self.name!r}, page {url!r}: {error}") from None
 
     def signature(self, url: str) -> bytes | None:
+        if self.parameters is None:
+            return None
         row = self._reader.database.execute(
             "SELECT signature FROM contents JOIN urls USING (id) WHERE fingerprint = ? AND url = ?",
             (fingerprint(url), url),
         ).fetchone()
-        is_one = row is not None and self.making and is_signature(row[0], self.making.size)
-        return bytes(row[0]) if is_one else None
+        if row is None or not self.parameters.signatures().is_signature(row[0]):
+            return None
+        return bytes(row[0])
 
     def _drops(self) -> bool:
         return bool(self._settings["DUPLICATES_ACTION"] == DROP)

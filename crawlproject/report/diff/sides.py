@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from datetime import datetime
 
-    from crawlproject.pipelines.duplicates import Making
+    from crawlproject.pipelines.parameters import SignatureParameters
     from crawlproject.report.diff.facts import Facts
 
 
@@ -42,7 +42,7 @@ class Side(ABC):
     # How many URLs a crawl has still to fetch: their pages are missing.
     open = 0
     # How the signatures were made; None: there are none.
-    making: Making | None = None
+    parameters: SignatureParameters | None = None
     # Whether its pages are believed to come by URL, each URL once.
     is_sorted = True
     # How many were read, each URL once.

@@ -10,8 +10,9 @@ from crawlproject.frontier.redis.address import is_shared
     ("settings", "expected"),
     [
         ({}, False),
-        ({"REDIS_PORT": 6379}, False),
-        ({"REDIS_PARAMS": {"db": 2}}, False),
+        ({"REDIS_PORT": 6380}, True),
+        ({"REDIS_PORT": ""}, False),
+        ({"REDIS_PARAMS": {"db": 2}}, True),
         ({"REDIS_PARAMS": "broken"}, False),
         ({"REDIS_URL": "redis://localhost"}, True),
         ({"REDIS_HOST": "localhost"}, True),

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     SiteFactory = Callable[..., Site]
 
+# With the fast path, and without.
+pytestmark = pytest.mark.usefixtures("fastpath")
+
 
 @pytest.mark.parametrize(
     ("golden", "options", "workers"),

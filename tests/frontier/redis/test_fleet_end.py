@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from redis import Redis
 
 from tests.fleet import Fleet
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MESH = {"kind": "mesh", "pages": 60, "links": 5, "seed": 5}
 SPEC = {"generated": MESH, "random_delay": [0, 0.02]}
+# Of one host, in flight when a crawl of this machine is cut off, at most.
+CONCURRENT = 16
 FOREVER = {"generated": {**MESH, "pages": 9_000}, "random_delay": [0.02, 0.05]}
 
 
@@ -55,6 +58,30 @@ def test_one_that_is_not_finished_is_kept(
     (text,) = fleet.outputs()
     assert len(json.loads(text)["pages"]) == len(set(server.paths()))
     assert len(server.paths()) == len(set(server.paths()))
+
+
+@pytest.mark.parametrize("limits", [(1, None), (3, 8, None), (None, 8)], ids=str)
+def test_a_crawl_goes_on_with_another_page_limit_or_with_none(
+    site: SiteFactory, tmp_path: Path, redis_url: str, limits: tuple[int | None, ...]
+) -> None:
+    # At first more than are let in at once.
+    count = 1_100 if limits[0] == 1 else 60
+    pages: dict[str, Any] = {f"/{number}": {} for number in range(count)}
+    server = site({"pages": {**pages, "/": {"links": list(pages)}}})
+    options = ("-a", f"seed={server.url()}", "-s", "SITEMAPS_MODE=never")
+    for limit in limits:
+        argument = () if limit is None else ("-a", f"max_pages={limit}")
+        # The first run is cut off where it would leave nothing.
+        cut = ("-s", "CLOSESPIDER_PAGECOUNT=3") if limit is limits[0] else ()
+        with Fleet(tmp_path, redis_url, *options, *argument, *cut) as fleet:
+            fleet.start()
+            assert fleet.finish() == [0], fleet.errors()
+    asked = server.paths()
+    assert len(asked) == len(set(asked))
+    if limits[-1] is None:
+        assert set(asked) == {"/", *pages}
+    else:
+        assert len(asked) <= 3 + CONCURRENT + limits[-1]
 
 
 def test_a_time_limit_is_that_of_the_whole_crawl(

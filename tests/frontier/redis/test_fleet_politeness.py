@@ -47,7 +47,7 @@ def test_no_host_of_many_is_asked_too_soon_by_four_workers(
     }
     slow = {**spec, "robots": f"User-agent: *\nCrawl-delay: {CRAWL_DELAY}\n"}
     server = site({**spec, "hosts": dict.fromkeys(SLOW, slow)}, all_loopback=True)
-    options = (*seeds_of(server, tmp_path), "-a", f"delay={DELAY}", "-a", "concurrency=4")
+    options = (*seeds_of(server, tmp_path), "-a", f"delay={DELAY}", "-a", "concurrency=1")
     with Fleet(tmp_path, redis_url, *options) as fleet:
         fleet.start(WORKERS)
         assert fleet.finish() == [0] * WORKERS, fleet.errors()
@@ -63,6 +63,27 @@ def test_no_host_of_many_is_asked_too_soon_by_four_workers(
     assert len(fetched(server)) == len(HOSTS) * (2 + PAGES)
     assert set(fetched(server).values()) == {1}
     assert len(fleet.outputs()) == 1
+
+
+def test_with_a_delay_a_host_has_two_in_flight_and_no_start_too_soon(
+    site: SiteFactory, tmp_path: Path, redis_url: str
+) -> None:
+    hosts = HOSTS[:4]
+    # They respond only when two of them are in flight, one later than the other.
+    pages: dict[str, Any] = {f"/{n}": {"together": 2, "delay": 0.05 * (n % 2)} for n in range(6)}
+    paired = {"pages": {"/": {"links": list(pages)}, **pages}}
+    servers = [site(paired, all_loopback=True) for _ in hosts]
+    seeds = " ".join(
+        server.url("/", host=host) for server, host in zip(servers, hosts, strict=True)
+    )
+    options = ("-a", f"seed={seeds}", "-a", f"delay={DELAY}", "-a", "concurrency=2")
+    with Fleet(tmp_path, redis_url, *options, "-a", "sitemaps=never") as fleet:
+        fleet.start(3)
+        assert fleet.finish() == [0, 0, 0], fleet.errors()
+    for server in servers:
+        assert len(server.paths()) == 1 + len(pages)
+        assert server.max_in_flight() == 2
+        assert min(server.pauses()) >= DELAY
 
 
 def test_without_a_delay_a_host_has_no_more_in_flight_than_it_may_from_all_together(
@@ -81,11 +102,11 @@ def test_without_a_delay_a_host_has_no_more_in_flight_than_it_may_from_all_toget
     assert len(fetched(server)) == len(hosts) * (2 + 80)
 
 
-@pytest.mark.parametrize("delay", [0.1, 0.0])
+@pytest.mark.parametrize(("delay", "concurrency"), [(0.1, 1), (0.0, 4)])
 def test_a_host_that_asks_for_time_gets_it_from_all(
-    site: SiteFactory, tmp_path: Path, redis_url: str, delay: float
+    site: SiteFactory, tmp_path: Path, redis_url: str, delay: float, concurrency: int
 ) -> None:
-    wait, pages, concurrency = 2, 30, 4
+    wait, pages = 2, 30
     busy = {"status": 429, "headers": {"Retry-After": str(wait)}}
     spec = {
         "generated": {"kind": "wide", "pages": pages},
@@ -125,7 +146,7 @@ def test_what_one_worker_learns_of_a_host_holds_for_what_others_have_with_them(
         if is_held:
             one.hold("host", 100)
         else:
-            one.insist("host", 100)
+            one.set_min_delay("host", 100)
         two.landed(second, 1)
         two.finish(second)
         assert two.take(2) is None

@@ -42,7 +42,7 @@ def test_one_worker_keeps_it_and_the_others_give_back_what_they_have(redis_url: 
     assert one is not None
     assert other is not None
     # It asks for time: from now on it has one request at a time, of all workers.
-    first.insist("a", 5)
+    first.set_min_delay("a", 5)
     second.commit()
     first.landed(one, 0)
     first.finish(one)

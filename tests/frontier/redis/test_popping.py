@@ -1,4 +1,4 @@
-"""Spiders of scrapy-redis in a stock project, on our scheduler and a real Redis."""
+"""Spiders of scrapy-redis in another project with the add-on, on a real Redis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scrapy_redis.spiders import RedisSpider
 from crawlproject.frontier.redis.popping import guard
 from tests.killing import kill
 from tests.own_redis import OwnRedis, own_redis
-from tests.stock import SCHEDULER, StockProject, ended
+from tests.stock import ADDONS, StockProject, ended
 from tests.waiting import wait_for
 
 if TYPE_CHECKING:
@@ -74,9 +74,10 @@ def project(tmp_path: Path) -> StockProject:
 
 
 def settings_for(server: OwnRedis, **more: Any) -> dict[str, Any]:
-    """What a project has that uses scrapy-redis, but for the scheduler."""
+    """What a project has that uses scrapy-redis, and the add-on."""
     return {
-        "SCHEDULER": SCHEDULER,
+        "ADDONS": ADDONS,
+        "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
         "DUPEFILTER_CLASS": "scrapy_redis.dupefilter.RFPDupeFilter",
         "SCHEDULER_PERSIST": True,
         "REDIS_URL": server.url,

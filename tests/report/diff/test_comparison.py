@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.pages.signature import signature_of
-from crawlproject.pipelines.duplicates import Making
+from crawlproject.pipelines.parameters import SignatureParameters
 from crawlproject.report.diff.comparison import compare
 from crawlproject.report.diff.fields import chosen
 from crawlproject.report.diff.sides import OutOfOrder
@@ -328,17 +327,19 @@ def test_urls_are_in_the_order_of_code_points_and_of_sqlite() -> None:
 
 
 def signed(words: list[str]) -> bytes:
-    signature = signature_of(" ".join(words), **Making()._asdict())
+    signature = SignatureParameters().sign_text(" ".join(words))
     assert signature is not None
     return signature
 
 
 def content_change(
-    old_making: Making | None, new_making: Making | None, words: list[str]
+    old_parameters: SignatureParameters | None,
+    new_parameters: SignatureParameters | None,
+    words: list[str],
 ) -> Record:
     old, new = {url("/a"): signed(TEXT)}, {url("/a"): signed(words)}
-    before = Pages("A", [page("/a")], making=old_making, signatures=old)
-    after = Pages("B", [page("/a", content_hash="x")], making=new_making, signatures=new)
+    before = Pages("A", [page("/a")], parameters=old_parameters, signatures=old)
+    after = Pages("B", [page("/a", content_hash="x")], parameters=new_parameters, signatures=new)
     comparison = compare(before, after)
     told = Told(comparison)
     comparison.close()
@@ -346,20 +347,26 @@ def content_change(
 
 
 def test_how_much_of_the_text_is_the_same_is_told_where_signatures_are() -> None:
-    making = Making()
-    near = content_change(making, making, ["new", *TEXT[1:]])
+    parameters = SignatureParameters()
+    near = content_change(parameters, parameters, ["new", *TEXT[1:]])
     assert near["cosmetic"]
     assert 0.98 <= near["similarity"] < 1
-    other = content_change(making, making, [f"other{number}" for number in range(500)])
+    other = content_change(parameters, parameters, [f"other{number}" for number in range(500)])
     assert other["similarity"] < 0.1
     assert not other["cosmetic"]
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [(None, None), (Making(), None), (Making(), Making(shingle_words=4))]
+    ("old", "new"),
+    [
+        (None, None),
+        (SignatureParameters(), None),
+        (SignatureParameters(), SignatureParameters(shingle_words=4)),
+        (SignatureParameters(), SignatureParameters(backend="datasketch")),
+    ],
 )
 def test_signatures_that_were_made_in_another_way_are_not_compared(
-    old: Making | None, new: Making | None
+    old: SignatureParameters | None, new: SignatureParameters | None
 ) -> None:
     assert "similarity" not in content_change(old, new, TEXT)
 

@@ -13,7 +13,7 @@ from crawlproject.report.diff.sides import Side
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from crawlproject.pipelines.duplicates import Making
+    from crawlproject.pipelines.parameters import SignatureParameters
     from crawlproject.report.diff.comparing import Changes
     from crawlproject.report.diff.comparison import Comparison
     from crawlproject.report.diff.facts import Facts
@@ -46,11 +46,11 @@ class Pages(Side):
         name: str,
         records: Iterable[Record],
         ignored: Iterable[str] = (),
-        making: Making | None = None,
+        parameters: SignatureParameters | None = None,
         signatures: dict[str, bytes] | None = None,
     ) -> None:
         self.name = name
-        self.making = making
+        self.parameters = parameters
         self._records = list(records)
         self._reduced = Reduced(frozenset(ignored))
         self._signatures = signatures or {}

@@ -96,6 +96,9 @@ local function free_slots(host, slots, ready_at)
   local key = P .. 'h:' .. host
   local out = finite(redis.call('HGET', key, 'out'), 0) - slots
   redis.call('HSET', key, 'out', string.format('%d', math.max(0, out)))
+  if out <= 0 then
+    redis.call('HDEL', key, 'sole')
+  end
   if ready_at > finite(redis.call('HGET', key, 'ready_at'), NEVER) then
     redis.call('HSET', key, 'ready_at', written(ready_at))
   end
@@ -129,18 +132,18 @@ end
 -- The changes of a commit: how many messages of the inbox are done, and then commands, each as its
 -- length and its words:
 --   'offer', JSON: URLs that may be taken, each as is_new ('0': unless it has answered), id, host,
---     score, item, delay, cap, throttled
+--     score, item, pause, spacing, cap, throttle, delay
 --   'index', buckets, ids of fingerprints: eight bytes and four bytes, one after the other
 --   'withdraw', id, host: one that may not be taken any more
 --   any other: as Redis knows it, with the key without its prefix as the second word.
 
 local hosts = {}
-local function offer(id, host, score, item, delay, cap, throttled)
+local function offer(id, host, score, item, pause, spacing, cap, throttle, delay)
   redis.call('HSET', P .. 'items', id, score .. ' ' .. item)
   if redis.call('SADD', P .. 'hosts', host) == 1 then
     redis.call(
-      'HSET', P .. 'h:' .. host, 'delay', delay, 'cap', cap, 'throttled', throttled, 'out', 0,
-      'set_delay', delay
+      'HSET', P .. 'h:' .. host, 'delay', pause, 'spacing', spacing, 'cap', cap,
+      'throttled', throttle, 'out', 0, 'set_delay', delay
     )
   end
   redis.call('ZADD', queue_for(host, score), score, id)

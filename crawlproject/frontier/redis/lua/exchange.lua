@@ -11,13 +11,18 @@
 --   list of ended leases: id, answer;
 --   list of released leases: id, seconds to wait, what was learned (JSON);
 --   list of the ids that it has, if it does not know whether it was heard last time; else -1;
---   list of hosts: name, slots kept, seconds until it may be asked, delay, cap, insisted,
---     throttled, failures, further requests, is_idle, URLs wanted, slots wanted;
+--   list of hosts: name, slots kept, seconds until a request may start, pause, spacing, cap,
+--     Crawl-delay, AutoThrottle's delay, failures, further requests, is_idle, URLs wanted, slots
+--     wanted;
 --   list of robots: host, origin, what is known.
 -- returns  now, is_lost, crawl (see below), next time, list of grants;
 --   nothing, and nothing was done, if it is another crawl than the one that was born then.
---   A grant: host, slots, ready_at, insisted, throttled, failures, list of robots (origin, what
---   is known), list of URLs (id, item, what was learned).
+--   A grant: host, slots, is_sole, ready_at ('': as this worker has reported), Crawl-delay,
+--   AutoThrottle's delay, failures, list of robots (origin, what is known), list of URLs (id, item,
+--   what was learned).
+--
+-- A host with a cap of one slot is given to one worker at a time, which is the sole one there until
+-- it has given the slot back (field 'sole' of 'h:' .. host), whatever cap others report meanwhile.
 
 local worker, birth = argument(), argument()
 local now = clock(argument())
@@ -159,6 +164,8 @@ local function share(all)
 end
 
 local grants = {}
+-- When hosts may be asked next, as this worker has reported.
+local reported = {}
 
 -- How many of some URLs of a host are to be those that are visited again.
 local function visits_among(host, most)
@@ -199,8 +206,14 @@ local function grant(host, slots, most)
   local state = redis.call(
     'HMGET', P .. 'h:' .. host, 'ready_at', 'insisted', 'throttled', 'failures'
   )
+  local ready_at = state[1] or written(NEVER)
+  if reported[host] and finite(ready_at, NEVER) <= reported[host] then
+    -- It would come back later than it was sent, again and again.
+    ready_at = ''
+  end
+  local is_sole = slots > 0 and redis.call('HGET', P .. 'h:' .. host, 'sole') == worker
   grants[#grants + 1] = {
-    host, slots, state[1] or written(NEVER), state[2] or '0', state[3] or '0', state[4] or '0',
+    host, slots, is_sole and 1 or 0, ready_at, state[2] or '0', state[3] or '0', state[4] or '0',
     redis.call('HGETALL', P .. 'robots:' .. host), taken,
   }
   return #taken / 3
@@ -219,7 +232,7 @@ end
 for _ = 1, number() do
   local host, kept = argument(), number()
   told[host] = true
-  local ready_in, delay, cap = argument(), argument(), number()
+  local ready_in, delay, spacing, cap = argument(), argument(), argument(), number()
   local insisted, throttled, failures, requests = number(), argument(), argument(), number()
   local is_idle, urls, slots = argument() == '1', number(), number()
   local granted = #grants
@@ -232,15 +245,22 @@ for _ = 1, number() do
   insisted = math.max(insisted, asked_for)
   if is_slower then
     -- This worker does not know it yet.
-    delay, cap = written(math.max(tonumber(delay), insisted)), 1
+    delay = written(math.max(tonumber(delay), insisted))
+    spacing = written(math.max(tonumber(spacing), insisted))
+    cap = 1
+  end
+  local sole = redis.call('HGET', key, 'sole')
+  if sole then
+    cap = 1
   end
   redis.call(
-    'HSET', key, 'delay', delay, 'cap', cap, 'insisted', tostring(insisted),
+    'HSET', key, 'delay', delay, 'spacing', spacing, 'cap', cap, 'insisted', tostring(insisted),
     'throttled', throttled, 'failures', failures
   )
   requests = requests + finite(redis.call('HGET', key, 'requests'), 0)
   redis.call('HSET', key, 'requests', string.format('%d', requests))
   local ready_at = ready_in == '' and NEVER or now + tonumber(ready_in)
+  reported[host] = ready_at
   free_slots(host, before - kept, ready_at)
   local out = finite(redis.call('HGET', key, 'out'), 0)
   if is_shared then
@@ -248,11 +268,16 @@ for _ = 1, number() do
     slots = math.min(slots, share(cap) - kept)
   end
   local more = math.max(0, math.min(slots, cap - out))
-  kept = kept + more
-  redis.call('HSET', key, 'out', string.format('%d', out + more))
+  kept, out = kept + more, out + more
+  if cap == 1 and kept > 0 and out == kept then
+    -- All slots that are out are this worker's: from now on they are one.
+    kept, out = 1, 1
+    redis.call('HSET', key, 'sole', worker)
+  end
+  redis.call('HSET', key, 'out', string.format('%d', out))
   local has_urls = false
   -- It got slower since slots were given out: who comes first gives up what is too much.
-  local over = math.min(kept, out + more - cap)
+  local over = math.min(kept, out - cap)
   if over > 0 then
     grant(host, kept - over, 0)
     urls = 0
@@ -276,7 +301,8 @@ for _ = 1, number() do
   if kept > 0 and #grants == granted then
     -- Another worker has learned that the host needs time.
     local known = finite(redis.call('HGET', key, 'ready_at'), NEVER)
-    if is_slower or known > math.max(ready_at, now) then
+    local is_new = sole ~= worker and redis.call('HGET', key, 'sole') == worker
+    if is_slower or is_new or known > math.max(ready_at, now) then
       grant(host, kept, 0)
     end
   end
@@ -330,8 +356,8 @@ if wanted > 0 then
     end
     local host = pair[2]
     local key = P .. 'h:' .. host
-    local state = redis.call('HMGET', key, 'cap', 'out', 'delay')
-    local cap, out, delay = finite(state[1], 1), finite(state[2], 0), finite(state[3], 0)
+    local state = redis.call('HMGET', key, 'cap', 'out', 'spacing')
+    local cap, out, spacing = finite(state[1], 1), finite(state[2], 0), finite(state[3], 0)
     local mine = finite(redis.call('HGET', kept_hosts, host), 0)
     local slots = math.min(cap - out, wanted)
     if is_shared then
@@ -343,8 +369,11 @@ if wanted > 0 then
     end
     if slots > 0 then
       local urls = math.max(slots, math.ceil(wanted / (#best - i + 1)))
-      if delay > 0 then
-        urls = math.min(urls, math.max(1, math.ceil(ahead / delay)))
+      if spacing > 0 then
+        urls = math.min(urls, math.max(1, math.ceil(ahead / spacing)))
+      end
+      if cap == 1 and out == 0 then
+        redis.call('HSET', key, 'sole', worker)
       end
       wanted = wanted - grant(host, mine + slots, urls)
       redis.call('HSET', key, 'out', string.format('%d', out + slots))

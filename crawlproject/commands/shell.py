@@ -1,0 +1,52 @@
+"""``scrapy shell [URL|FILE]``: Scrapy's console; it may open local files, unlike a crawl."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.commands import shell
+from scrapy.utils.url import guess_scheme
+
+from crawlproject.commands.crawl import complain
+from crawlproject.commands.single import SINGLE, SingleCommand
+from crawlproject.frontier.scheduler import FrontierScheduler
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+_FILE_HANDLER = "scrapy.core.downloader.handlers.file.FileDownloadHandler"
+_IN_MEMORY = "kept_in_memory"
+
+
+class ShellScheduler(FrontierScheduler):
+    """Fetches every request of the shell, also the same one twice.
+
+    The shell sets the callback after the request was scheduled. So the request itself has to stay
+    in memory: its text would have the callback of before.
+    """
+
+    def enqueue_request(self, request: Request) -> bool:
+        request.dont_filter = True
+        # JSON has no form for it: such a request is kept as it is.
+        request.meta[_IN_MEMORY] = object()
+        return super().enqueue_request(request)
+
+
+class Command(SingleCommand, shell.Command):
+    single_settings = {  # noqa: RUF012
+        **SINGLE,
+        "SCHEDULER": f"{ShellScheduler.__module__}.{ShellScheduler.__qualname__}",
+    }
+
+    def use_seeds(self, urls: list[str]) -> None:
+        assert self.settings is not None
+        urls = [guess_scheme(url) for url in urls]
+        if not any(url.startswith("file:") for url in urls):
+            super().use_seeds(urls)
+            return
+        handlers = {**self.settings.getdict("DOWNLOAD_HANDLERS"), "file": _FILE_HANDLER}
+        self.settings.set("DOWNLOAD_HANDLERS", handlers, priority="cmdline")
+
+    def update_vars(self, vars: dict[str, Any]) -> None:
+        if vars["response"] is None and vars["request"] is not None:
+            complain(f"{vars['request'].url} could not be fetched; -L INFO says more", self.command)

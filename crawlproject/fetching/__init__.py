@@ -1,0 +1,1 @@
+"""HTTP download handler: connections, resolver, address guard, decoding, size and time limits."""

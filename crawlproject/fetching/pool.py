@@ -1,0 +1,149 @@
+"""Connections of a crawl: opened to addresses that the guard allows, and kept for a while.
+
+How many are open is up to the gate, which limits the requests of each host. Idle connections are
+closed after ``_IDLE_SECONDS``, and the oldest ones sooner if there are more than ``_MAX_IDLE``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import CannotResolveHostError
+
+from crawlproject.fetching.connecting import connect
+from crawlproject.fetching.connection import Connection
+from crawlproject.fetching.guard import RefusedAddressError
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable
+
+    from crawlproject.fetching.guard import Guard
+    from crawlproject.fetching.origins import Origin
+
+logger = logging.getLogger(__name__)
+
+_IDLE_SECONDS = 15.0
+_MAX_IDLE = 256
+
+
+class Pool:
+    def __init__(
+        self, guard: Guard, tls: Callable[[], ssl.SSLContext], *, logs_tls: bool = False
+    ) -> None:
+        self._guard = guard
+        # Makes the context when the first TLS connection needs it.
+        self._make_tls = tls
+        self._tls: ssl.SSLContext | None = None
+        self._logs_tls = logs_tls
+        self._open: set[Connection] = set()
+        # When each of them became idle, the oldest first.
+        self._idle: dict[Connection, tuple[float, Origin]] = {}
+        self._sweep: asyncio.TimerHandle | None = None
+        self._is_closed = False
+        self._all_closed = asyncio.Event()
+
+    def take(self, origin: Origin) -> Connection | None:
+        """An idle connection on which a request can be sent."""
+        idle = origin.idle
+        while idle:
+            connection = idle.pop()
+            self._idle.pop(connection, None)
+            if connection.is_usable():
+                return connection
+            connection.abort()
+        return None
+
+    async def connect(self, origin: Origin) -> Connection:
+        """Raises Verdict, CannotResolveHostError and OSError, of which ssl.SSLError is one."""
+        if self._is_closed:
+            raise RuntimeError("The download handler is closed")
+        try:
+            addresses = await self._guard.addresses(origin.host)
+        except RefusedAddressError as error:
+            raise self._guard.refuse(error) from None
+        except OSError as error:
+            raise CannotResolveHostError(str(error)) from error
+        sock = await connect(addresses, origin.port, origin.local)
+        context = None
+        if origin.is_tls:
+            context = self._tls = self._tls or self._make_tls()
+        try:
+            transport, connection = await asyncio.get_running_loop().create_connection(
+                lambda: Connection(partial(self._put, origin), partial(self._forget, origin)),
+                sock=sock,
+                ssl=context,
+                server_hostname=origin.host if context else None,
+            )
+        except BaseException:
+            sock.close()
+            raise
+        if self._is_closed:
+            transport.abort()
+            raise RuntimeError("The download handler is closed")
+        self._open.add(connection)
+        if self._logs_tls and context:
+            _log_tls(origin, transport)
+        return connection
+
+    def _put(self, origin: Origin, connection: Connection) -> None:
+        if self._is_closed:
+            connection.abort()
+            return
+        origin.idle.append(connection)
+        self._idle[connection] = time.monotonic(), origin
+        if len(self._idle) > _MAX_IDLE:
+            self._drop(next(iter(self._idle)))
+        if self._sweep is None:
+            loop = asyncio.get_running_loop()
+            self._sweep = loop.call_later(_IDLE_SECONDS, self._close_idle)
+
+    def _close_idle(self) -> None:
+        self._sweep = None
+        for connection, (since, _) in list(self._idle.items()):
+            left = since + _IDLE_SECONDS - time.monotonic()
+            if left > 0:
+                self._sweep = asyncio.get_running_loop().call_later(left, self._close_idle)
+                return
+            self._drop(connection)
+
+    def _drop(self, connection: Connection) -> None:
+        _, origin = self._idle.pop(connection)
+        with suppress(ValueError):
+            origin.idle.remove(connection)
+        connection.abort()
+
+    def _forget(self, origin: Origin, connection: Connection) -> None:
+        """A connection has ended."""
+        if self._idle.pop(connection, None) is not None:
+            with suppress(ValueError):
+                origin.idle.remove(connection)
+        self._open.discard(connection)
+        if self._is_closed and not self._open:
+            self._all_closed.set()
+
+    async def close(self) -> None:
+        self._is_closed = True
+        if self._sweep is not None:
+            self._sweep.cancel()
+        for connection in list(self._open):
+            connection.abort()
+        if self._open:
+            await self._all_closed.wait()
+
+
+def _log_tls(origin: Origin, transport: asyncio.BaseTransport) -> None:
+    tls = transport.get_extra_info("ssl_object")
+    cipher, certificate = tls.cipher(), tls.getpeercert()
+    logger.debug(
+        "TLS connection to %s: %s, %s", origin.host, tls.version(), cipher[0] if cipher else None
+    )
+    if certificate:
+        logger.debug(
+            "TLS certificate: issuer %s, subject %s", certificate["issuer"], certificate["subject"]
+        )

@@ -1,0 +1,292 @@
+"""Requests that a spider yields: into the frontier, and back.
+
+- A **link** is a request that a spider's rules have made of a link of a page. It is noted on the
+  lease of the page, with the spider's word on its scope, and committed together with the page: so
+  its depth, referrer and skip reason are those of any link.
+- Any other request is admitted at once, without a question about its scope.
+
+Either is admitted with the request itself, so that callback, errback, headers and meta come back
+with the lease. Duplicates are what the dupe filter says (``urls/dupefilter.py``).
+
+Meta keys: reads and removes ``lease``, ``made_by``, ``on_the_wire`` and ``followed_from``; removes
+``turn``.
+"""
+
+from __future__ import annotations
+
+import logging
+from hashlib import blake2b
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+
+from crawlproject.frontier import requests
+from crawlproject.frontier.base import LEASE, TURN, Candidate, Lease
+from crawlproject.frontier.clock import now
+from crawlproject.frontier.leases import FIRST_START, MADE_BY, ON_THE_WIRE
+from crawlproject.frontier.restore import NOT_KEPT
+from crawlproject.recrawl.headers import conditions
+from crawlproject.scope.depth import depth_limit_from
+from crawlproject.urls.canonical import NotCrawlable, canonicalize, origin_of, wire_url
+from crawlproject.urls.dupefilter import CanonicalDupeFilter
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.dupefilters import BaseDupeFilter
+    from scrapy.http import Headers
+
+    from crawlproject.frontier.base import Frontier
+    from crawlproject.frontier.leases import LeasesOut
+
+logger = logging.getLogger(__name__)
+
+# Where a request that rules have made says so.
+FOLLOWED_FROM = "followed_from"
+# Links that are noted on leases and not committed yet; those of ended leases are removed then.
+_MOST_PENDING = 4096
+# Headers that are for one origin only.
+_CREDENTIALS = (b"Authorization", b"Cookie", b"Proxy-Authorization")
+
+
+class Followed(NamedTuple):
+    """The page that a link is on, and whether the link is marked nofollow."""
+
+    lease: Lease
+    nofollow: bool = False
+
+
+class LinkSpider(Protocol):
+    def link_reason(self, url: str, followed: Followed) -> str | None:
+        """Why a link may not be followed; None: it may."""
+
+
+class OwnRequests:
+    """``retry_backoff`` is the time in seconds before a first retry; it doubles with each."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        frontier: Frontier,
+        dupefilter: BaseDupeFilter,
+        out: LeasesOut,
+        *,
+        retry_backoff: float,
+    ) -> None:
+        self._crawler = crawler
+        self._frontier = frontier
+        self._out = out
+        self._retry_backoff = retry_backoff
+        self._depth_limit = depth_limit_from(crawler.settings)
+        # A filter of a project's own is asked after ours: no URL has two entries.
+        if isinstance(dupefilter, CanonicalDupeFilter):
+            self._canonical = dupefilter
+            self._filters: tuple[BaseDupeFilter, ...] = (dupefilter,)
+        else:
+            self._canonical = CanonicalDupeFilter.from_crawler(crawler)
+            self._filters = (self._canonical, dupefilter)
+        self._canonical.use(self._is_known)
+        self._pending: dict[str, Lease] = {}
+        self._has_unkept = False
+
+    def open(self) -> None:
+        for one in self._filters:
+            one.open()
+
+    def close(self, reason: str) -> None:
+        for one in self._filters:
+            one.close(reason)
+
+    @property
+    def _spider(self) -> Spider:
+        return cast("Spider", self._crawler.spider)
+
+    # --- into the frontier
+
+    def enqueue(self, request: Request) -> bool:
+        """Whether it is new, and is going to be made."""
+        meta = request.meta
+        lease = meta.pop(LEASE, None)
+        if not isinstance(lease, Lease):
+            # Another component's key, or what was fed.
+            lease = None
+        made_by = meta.pop(MADE_BY, None)
+        followed = meta.pop(FOLLOWED_FROM, None)
+        # Who copies the meta of a response copies what is only true of that one.
+        meta.pop(ON_THE_WIRE, None)
+        meta.pop(TURN, None)
+        url = self._canonical.identity(request)
+        if lease is not None and _is_retry(request, url, lease):
+            self._retry(request, lease)
+            return True
+        if isinstance(followed, Followed):
+            return self._follow(request, url, followed)
+        if request.dont_filter:
+            if made_by is None and lease is not None:
+                # A middleware has made it of another one: a redirect.
+                made_by = f"{lease.url} instead"
+            url = f"{url}#{_mark(made_by)}"
+        elif self._is_duplicate(request):
+            return False
+        return self._admit(request, url)
+
+    def _retry(self, request: Request, lease: Lease) -> None:
+        lease.attempts = request.meta["retry_times"]
+        if isinstance(lease.request, str):
+            request = request.replace(headers=self._own_headers(request, lease))
+        if lease.request is not None:
+            lease.request = self._kept(request)
+        wait = self._retry_backoff * 2 ** (lease.attempts - 1)
+        self._out.release(lease, now() + wait)
+
+    def _own_headers(self, request: Request, lease: Lease) -> Headers:
+        """The headers of a retry that are the spider's own.
+
+        Those that middlewares have added may be secret, and must not be written down. They are
+        added again.
+        """
+        headers = self._stored(lease).headers
+        sent = self._out.request_of(lease)
+        if sent is not None:
+            # What differs was changed for the retry.
+            for name in {*request.headers, *sent.headers}:
+                values = request.headers.getlist(name)
+                if values == sent.headers.getlist(name):
+                    continue
+                if values:
+                    headers.setlist(name, values)
+                else:
+                    headers.pop(name, None)
+        return headers
+
+    def _admit(self, request: Request, url: str, reason: str | None = None) -> bool:
+        candidate = Candidate(url, reason, self._kept(request))
+        return bool(self._frontier.admit([candidate], request.meta.get("depth", 0)))
+
+    def _follow(self, request: Request, url: str, followed: Followed) -> bool:
+        lease = followed.lease
+        reason = cast("LinkSpider", self._spider).link_reason(url, followed)
+        if request.dont_filter:
+            return self._admit(request, f"{url}#{_mark(None)}", reason)
+        is_duplicate = self._is_duplicate(request)
+        is_page = request.method == "GET" and not request.body
+        # ``depth_reset`` was set for it.
+        is_root = request.meta.get("depth") == 0
+        if lease.is_ended or is_root or not is_page:
+            # It has no place among the links of its page.
+            return not is_duplicate and self._admit(request, url, reason)
+        if url not in lease.requests:
+            lease.links.append(url)
+            if reason is not None:
+                lease.reasons[url] = reason
+            is_known = self._frontier.knows(url)
+            lease.requests[url] = None if is_known else self._kept(request)
+        elif reason is None:
+            # One link that may be followed is enough.
+            lease.reasons.pop(url, None)
+        if not is_duplicate:
+            self._note_pending(url, lease)
+        is_too_deep = self._depth_limit is not None and lease.depth >= self._depth_limit
+        return not (is_duplicate or is_too_deep) and reason is None
+
+    def _note_pending(self, url: str, lease: Lease) -> None:
+        if len(self._pending) >= _MOST_PENDING:
+            self._pending = {
+                url: lease for url, lease in self._pending.items() if not lease.is_ended
+            }
+        self._pending[url] = lease
+
+    def _is_duplicate(self, request: Request) -> bool:
+        for one in self._filters:
+            if one.request_seen(request):
+                one.log(request, self._spider)
+                return True
+        return False
+
+    def _is_known(self, url: str) -> bool:
+        knows = self._frontier.knows
+        # Scrapy does not filter what a spider starts with, but that is no reason to ask again.
+        if knows(url) or knows(f"{url}#{_START_MARK}"):
+            return True
+        lease = self._pending.get(url)
+        return lease is not None and not lease.is_ended
+
+    def _kept(self, request: Request) -> str | Request:
+        """The request as text, or itself if it can't be serialised."""
+        text = requests.to_text(request, self._spider)
+        if text is None and not self._has_unkept:
+            self._has_unkept = True
+            logger.info(
+                "%s can't be kept in the crawl directory, nor others like it: its callback is "
+                "no method of the spider, or its meta has what JSON has not",
+                request,
+            )
+        return request if text is None else text
+
+    # --- and back
+
+    def make(self, lease: Lease) -> Request | None:
+        """The request of a lease that a spider has made. None: it can't be made again."""
+        try:
+            request = self._stored(lease)
+        except Exception as error:
+            # An earlier run kept it, and the spider may have changed in any way since.
+            logger.warning("The request for %s can't be made again: %s", lease.url, error)
+            lease.skip = NOT_KEPT
+            self._frontier.finish(lease)
+            return None
+        if lease.is_again:
+            for name, value in conditions(lease.etag, lease.last_modified).items():
+                request.headers.setdefault(name, value)
+        return request
+
+    def _stored(self, lease: Lease) -> Request:
+        """The request of a lease, for the URL that it is redirected to."""
+        request: Any = lease.request
+        if isinstance(request, str):
+            request = requests.from_text(request, self._spider)
+        if lease.hops or lease.fetch_url != lease.url:
+            # It was redirected here, as a page: only then it has another URL than its lease.
+            request = _redirected(request, wire_url(lease.fetch_url))
+        return cast("Request", request)
+
+
+def _redirected(request: Request, url: str) -> Request:
+    """The request for another URL, without the credentials that are not for it."""
+    if request.url == url:
+        return request
+    # As Scrapy does: if cookies are on, the cookie jar has them by now, each with its host.
+    target = request.replace(url=url, cookies=None)
+    if _origin(request.url) != _origin(url):
+        for name in _CREDENTIALS:
+            target.headers.pop(name, None)
+    return target
+
+
+def _origin(url: str) -> str:
+    try:
+        return origin_of(canonicalize(url))
+    except NotCrawlable:
+        # It has no origin, and shares none.
+        return url
+
+
+def _mark(made_by: str | None) -> str:
+    """What tells apart requests for the same URL, also those of different runs."""
+    if made_by is None:
+        return token_hex(8)
+    return blake2b(made_by.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _is_retry(request: Request, url: str, lease: Lease) -> bool:
+    """Whether a request is its lease's own, tried once more.
+
+    Who copies the meta of a response or request copies its lease too: a redirect, or what a
+    callback asks for next.
+    """
+    if lease.is_ended or request.meta.get("retry_times", 0) <= lease.attempts:
+        return False
+    # One that was not to be filtered has a number behind its URL.
+    return lease.request is None or lease.url == url or lease.url.startswith(f"{url}#")
+
+
+_START_MARK = _mark(FIRST_START)
