@@ -52,6 +52,9 @@ class Clock:
         self.section: Section | None = None
         # Whether an interrupt is on its way that may come too late.
         self.is_late = False
+        # CPU time of the last tick, and the section that ran then.
+        self._last = 0.0
+        self._ticked: Section | None = None
 
     def start(self, user: object, interval: float) -> None:
         """Tick for ``user``, at least once in ``interval`` seconds."""
@@ -61,6 +64,21 @@ class Clock:
 
     def settle(self) -> None:
         """Call off an interrupt that has not come yet."""
+
+    def _overdue(self, now: float, interval: float) -> Section | None:
+        """Charge the section that runs ``now``; return it if it is to be interrupted.
+
+        Ticks may be late. A section that began since the last one is charged with no more than an
+        interval: most of the time may have been used before it began.
+        """
+        spent, self._last = now - self._last, now
+        section = self.section
+        before, self._ticked = self._ticked, section
+        if section is None:
+            return None
+        if section is not before:
+            spent = min(spent, interval)
+        return section if section.is_over(spent) else None
 
 
 class SignalClock(Clock):
@@ -73,7 +91,7 @@ class SignalClock(Clock):
         super().__init__()
         self._users: dict[object, float] = {}
         self._timer: int | None = None
-        self._last = 0.0
+        self._interval = 0.0
 
     def has_timer(self) -> bool:
         """Whether there is a timer for it: a profiler may have them."""
@@ -103,15 +121,12 @@ class SignalClock(Clock):
 
     def _set(self) -> None:
         assert self._timer is not None
-        interval = min(self._users.values(), default=0.0)
-        signal.setitimer(self._timer, interval, interval)
+        self._interval = min(self._users.values(), default=0.0)
+        signal.setitimer(self._timer, self._interval, self._interval)
 
     def _tick(self, number: int, frame: FrameType | None) -> None:
-        now = thread_time()
-        spent, self._last = now - self._last, now
-        section = self.section
         # At every tick until it is left: a destructor may have swallowed the last interrupt.
-        if section is not None and section.is_over(spent):
+        if self._overdue(thread_time(), self._interval) is not None:
             raise Interrupted
 
 
@@ -133,20 +148,14 @@ class ThreadClock(Clock):
         self._stopped.set()
 
     def _watch(self, interval: float) -> None:
-        last, before = 0.0, None
         while not self._stopped.wait(interval):
             try:
                 now = self._cpu_time()
             except OSError:
                 # The thread has ended.
                 return
-            spent, last = now - last, now
-            section = self.section
-            if section is not before:
-                # Most of it may have been used before the section began.
-                spent = min(spent, interval)
-            before = section
-            if section is not None and section.is_over(spent):
+            section = self._overdue(now, interval)
+            if section is not None:
                 self._interrupt(section)
 
     def _interrupt(self, section: Section) -> None:

@@ -128,6 +128,19 @@ def test_each_page_has_its_own_time(crawler: Crawler, here: bool) -> None:
     assert in_thread(here, read_all) == ["done"] * 15
 
 
+def test_a_late_tick_does_not_charge_a_page_for_what_came_before_it(crawler: Crawler) -> None:
+    cap = started(crawler)
+    ticks = {signal.SIGPROF, signal.SIGVTALRM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, ticks)
+    try:
+        busy(0.2)
+        # The tick that was held back comes inside the section.
+        cap.run({}, signal.pthread_sigmask, signal.SIG_UNBLOCK, ticks)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ticks)
+    assert crawler.stats.get_value(TOO_SLOW) is None
+
+
 @THREADS
 def test_nothing_is_interrupted_after_a_section(crawler: Crawler, here: bool) -> None:
     def read_all() -> list[str]:
