@@ -5,11 +5,12 @@ not tested with, Scrapy's own code runs and the results are the same.
 
 - ``signals``: sends signals with fewer calls.
 - ``engine``: one task for a request, from the scheduler to the scraper.
+- ``downloader``: calls downloader middlewares without intermediate awaitables; simpler stats.
 - ``scraping``: calls a callback and processes its output without intermediate generators and tasks.
 
 The add-ons call ``install``; nothing else imports this package. Each module states what it saves:
 the CPU time of a crawl of generated pages with and without it, in turns. What saves less than 5 %
-is removed. (A faster stats collector and faster downloader middlewares saved about 1 % each.)
+is removed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import scrapy
 
-from crawlproject.fastpath import engine, scraping, signals
+from crawlproject.fastpath import downloader, engine, scraping, signals
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -43,6 +44,7 @@ def install(crawler: Crawler) -> None:
         )
         return
     signals.install(crawler)
+    downloader.install(crawler)
     engine.install(crawler)
     scraping.install(crawler)
     logger.info("The fast path is on (FASTPATH_ENABLED)")

@@ -7,6 +7,7 @@ sends, and nothing grows beyond what people would write.
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crawlproject.urls.canonical import NotCrawlable
@@ -85,7 +86,7 @@ class ContentReader:
         # Each has the text of those inside of it: a thousand would have that of a thousand pages.
         left = _TIMES * size
         for name in self._headings:
-            for node in found.named.get(name, ())[:MAX_ENTRIES]:
+            for node in found.named(name)[:MAX_ENTRIES]:
                 if left < 0:
                     return headings
                 text = node.text()
@@ -95,8 +96,7 @@ class ContentReader:
         return headings
 
     def _read_meta(self, found: Survey, page: Page) -> None:
-        for node in found.named.get("meta", ())[:MAX_ENTRIES]:
-            attributes = node.attributes
+        for attributes in islice(found.metas(), MAX_ENTRIES):
             content = attributes.get("content")
             if not content:
                 continue
@@ -113,7 +113,7 @@ class ContentReader:
 
     def _read_links(self, found: Survey, page: Page, addresses: _Addresses) -> None:
         canonical: str | None = None
-        for node in found.named.get("link", ()):
+        for node in found.named("link"):
             attributes = node.attributes
             href, rel = attributes.get("href"), attributes.get("rel")
             if rel is None or "href" not in attributes:
@@ -196,14 +196,14 @@ def clean(text: str) -> str:
 
 def _title(found: Survey) -> str | None:
     # The first one of HTML: pictures have titles too.
-    for node in found.named.get("title", ()):
+    for node in found.named("title"):
         if node.parent is None or node.parent.tag in _TITLE_PARENTS:
             return clean(node.text()) or None
     return None
 
 
 def _language(response: Response, found: Survey) -> str | None:
-    for node in found.named.get("html", ()):
+    for node in found.named("html"):
         attributes = node.attributes
         said = attributes.get("lang") or attributes.get("xml:lang")
         if said and _LANGUAGE(said := said.strip().replace("_", "-")):
@@ -217,7 +217,7 @@ def _language(response: Response, found: Survey) -> str | None:
 
 
 def _image_sources(found: Survey) -> Iterator[str | None]:
-    for node in found.named.get("img", ()):
+    for node in found.named("img"):
         # Pages have many of them, with many attributes: not all are read for this one.
         source = node.attrs.get("src")
         yield source if source and source[:5] != "data:" else _later_source(node.attributes)

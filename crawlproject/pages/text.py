@@ -80,7 +80,7 @@ def main_text(response: Response) -> MainText:
     if body is None:
         return MainText("", "")
     patience = Patience(4 * len(response.body) + 10_000)
-    for main in found.named.get("main", ())[:1]:
+    for main in found.named("main")[:1]:
         # What is outside of it need not be looked at.
         inside = Survey(main)
         _remove(inside.all(*_NO_TEXT))
@@ -120,7 +120,7 @@ def _text(node: LexborNode) -> str:
 
 def _article(found: Survey, body: LexborNode, patience: Patience) -> LexborNode:
     """The article that is what the page is about, or the body."""
-    articles = found.named.get("article", [])
+    articles = found.named("article")
     if len(articles) > 1:
         articles = [article for article in articles if _is_inside(article, body)]
     if not articles:
@@ -130,7 +130,7 @@ def _article(found: Survey, body: LexborNode, patience: Patience) -> LexborNode:
     if others and others[0] > _LESS * size:
         return body
     article = articles[sizes.index(size)]
-    has_headline = any(_is_inside(node, article) for node in found.named.get("h1", ())[:1])
+    has_headline = any(_is_inside(node, article) for node in found.named("h1")[:1])
     if has_headline or size >= _ENOUGH * len(body.text(strip=True)):
         return article
     return body
@@ -152,7 +152,7 @@ def _remove_beside(
     most = -1.0
     named: LexborNode | None = None
     for name in names:
-        for node in found.named.get(name, ()):
+        for node in found.named(name):
             attributes = node.attributes
             if named is None and attributes.get("role") == _MAIN_ROLE:
                 named = node

@@ -62,18 +62,19 @@ class Words:
     __slots__ = ("_pieces", "count")
 
     def __init__(self, text: str) -> None:
-        # As bytes, if they are Western.
+        # Western ones in lower case, a byte for each character, 0 for one in no word.
         self._pieces: list[bytes | _Units] = []
         self.count = 0
         for piece in _pieces(text):
             western = _western(piece)
             if western is not None:
-                self._pieces.append(western)
-                self.count += _count(western)
+                lowered = western.translate(_lowered())
+                self._pieces.append(lowered)
+                units = _by_bytes(lowered)
             else:
                 units = _by_units(piece)
                 self._pieces.append(units)
-                self.count += int(np.count_nonzero(units.begins))
+            self.count += int(np.count_nonzero(units.begins))
 
     @property
     def size(self) -> int:
@@ -173,17 +174,12 @@ def _western(text: str) -> bytes | None:
     return data
 
 
-def _count(western: bytes) -> int:
-    kinds = western.translate(_kinds())
-    units = np.frombuffer(kinds, np.uint8)
+def _by_bytes(lowered: bytes) -> _Units:
+    found = np.frombuffer(lowered, np.uint8)
+    is_in_word = found != 0
+    begins = is_in_word.copy()
     # A word begins where there was none before.
-    return kinds.startswith(b"x") + int(np.count_nonzero(units[1:] > units[:-1]))
-
-
-def _by_bytes(western: bytes) -> _Units:
-    found = np.frombuffer(western.translate(_lowered()), np.uint8)
-    begins = found != 0
-    begins[1:] &= found[:-1] == 0
+    np.greater(is_in_word[1:], is_in_word[:-1], out=begins[1:])
     return _Units(found, begins)
 
 
@@ -203,12 +199,6 @@ def _by_units(text: str) -> _Units:
 def _is_in_words(character: str) -> bool:
     # What is beyond the first 65,536 characters is a word, whatever it is.
     return ord(character) >> 16 > 0 or category(character) in _WORD_CATEGORIES
-
-
-@cache
-def _kinds() -> bytes:
-    """A letter for one that is in words, else a space."""
-    return bytes(ord("x") if code else ord(" ") for code in _lowered())
 
 
 @cache

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from crawlproject.urls.document import LINKING, document, elements, telling
+from crawlproject.urls.document import LINKING, document, survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,20 +82,19 @@ def is_scripted(response: Response) -> bool:
 
 def _count_links(response: Response) -> int:
     links = 0
-    for name, node in elements(response):
-        if name in LINKING:
-            address = (node.attributes.get("href") or "").strip().lower()
-            links += bool(address) and not address.startswith(_NO_PAGE)
-            if links >= ENOUGH_LINKS:
-                break
+    for node in survey(response).all(*LINKING):
+        address = (node.attributes.get("href") or "").strip().lower()
+        links += bool(address) and not address.startswith(_NO_PAGE)
+        if links >= ENOUGH_LINKS:
+            break
     return links
 
 
 def _is_refreshed(response: Response) -> bool:
     """Whether it leads elsewhere without scripts."""
     return any(
-        (node.attributes.get("http-equiv") or "").strip().lower() == "refresh"
-        for node in telling(response, "meta")
+        (attributes.get("http-equiv") or "").strip().lower() == "refresh"
+        for attributes in survey(response).metas()
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.http import HtmlResponse
 
-from crawlproject.urls.document import reading_of, telling
+from crawlproject.urls.document import reading_of, survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,8 +52,7 @@ def _read_directives(response: Response, token: str | None) -> frozenset[str]:
     for header in response.headers.getlist("X-Robots-Tag"):
         found.update(_from_header(header.decode("latin-1").lower(), agents))
     if isinstance(response, HtmlResponse):
-        for node in telling(response, "meta"):
-            attributes = node.attributes
+        for attributes in survey(response).metas():
             name = attributes.get("name")
             if name and name.strip().lower() in agents:
                 found.update(_split(attributes.get("content") or ""))

@@ -19,7 +19,7 @@ from crawlproject.urls.link_bounds import LONGEST_BASE
 from crawlproject.urls.tame import tame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from typing import TypeAlias
 
     from scrapy.http import Response
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     # Its name, and itself.
     Element: TypeAlias = tuple[str | None, LexborNode]
+    Attributes: TypeAlias = dict[str, str | None]
 
 logger = logging.getLogger(__name__)
 
@@ -44,17 +45,18 @@ _OUTLINE = (
     *("script", "style", "noscript", "template", "iframe", "svg", "button", "select", "textarea"),
     *("div", "section", "ul", "ol", "table"),
 )
+# Fewer are on every page that somebody has written.
+_MANY_METAS = 1_000
 _MEDIA = ("img", "source", "video", "audio", "embed", "object")
-_LINKS_AND_TELLING = LINKING | {*_TELLING}
 
 
-def _numbers(names: Iterable[str]) -> dict[int, str]:
+def _numbers(names: Iterable[str]) -> dict[str, int]:
     """The parser's own numbers of elements: to compare them takes a quarter of the time."""
     create = LexborHTMLParser("").create_node
-    return {create(name).tag_id: name for name in names}
+    return {name: create(name).tag_id for name in names}
 
 
-_SURVEYED = _numbers((*LINKING, *_TELLING, *_OUTLINE, *_MEDIA))
+_NUMBERS = _numbers((*LINKING, *_TELLING, *_OUTLINE, *_MEDIA))
 
 
 class Survey:
@@ -63,29 +65,44 @@ class Survey:
     A walk for each question would take as long as parsing does.
     """
 
-    __slots__ = ("elements", "named")
+    __slots__ = ("_found", "_metas", "_root")
 
     def __init__(self, root: LexborNode | None) -> None:
-        # Those that link, or say something of the page, in page order, with their names.
-        self.elements: list[Element] = []
-        # All of each name, in page order.
-        self.named: dict[str, list[LexborNode]] = {}
-        named, name_of, found = self.named, _SURVEYED.get, self.elements.append
+        self._root = root
+        self._metas: list[Attributes] | None = None
+        self._found: dict[int, list[LexborNode]] = {number: [] for number in _NUMBERS.values()}
+        found_of = self._found.get
         # Not their attributes: those of all elements at once are much, on a page that is.
         for node in root.traverse() if root is not None else ():
-            name = name_of(node.tag_id)
-            if name is not None:
-                if name in _LINKS_AND_TELLING:
-                    found((name, node))
-                if name in named:
-                    named[name].append(node)
-                else:
-                    named[name] = [node]
+            found = found_of(node.tag_id)
+            if found is not None:
+                found.append(node)
+
+    def named(self, name: str) -> list[LexborNode]:
+        """The elements of one name, in page order."""
+        return self._found[_NUMBERS[name]]
+
+    def metas(self) -> Iterable[Attributes]:
+        """The attributes of all ``<meta>``, in page order. Several ask for them."""
+        if self._metas is None:
+            nodes = self.named("meta")
+            if len(nodes) > _MANY_METAS:
+                return (node.attributes for node in nodes)
+            self._metas = [node.attributes for node in nodes]
+        return self._metas
 
     def all(self, *names: str) -> list[LexborNode]:
         """The elements of some names, name by name."""
-        named = self.named
-        return [node for name in names if name in named for node in named[name]]
+        return [node for name in names for node in self.named(name)]
+
+    def in_page_order(self, names: Iterable[str]) -> list[Element]:
+        """The elements of some names, with their names."""
+        present = {_NUMBERS[name]: name for name in names if self.named(name)}
+        if self._root is None or len(present) < 2:
+            return [(name, node) for name in present.values() for node in self.named(name)]
+        return [
+            (present[node.tag_id], node) for node in self._root.traverse() if node.tag_id in present
+        ]
 
 
 class Reading:
@@ -143,16 +160,6 @@ def survey(response: Response) -> Survey:
     return reading.survey
 
 
-def elements(response: Response) -> Sequence[Element]:
-    """The elements of a page that link, or say something of it, in page order."""
-    return survey(response).elements
-
-
-def telling(response: Response, name: str) -> Sequence[LexborNode]:
-    """The ``<base>``, ``<link>``, ``<meta>`` or ``<title>`` elements of a page, in page order."""
-    return survey(response).named.get(name, ())
-
-
 def text_of(response: Response) -> str:
     """The body as text: read as browsers do, and not as Scrapy's ``response.text`` does."""
     return _utf8(response).decode(errors="replace")
@@ -197,7 +204,7 @@ def base_url(response: Response) -> str:
 
 
 def _find_base(response: Response) -> str:
-    for node in telling(response, "base"):
+    for node in survey(response).named("base"):
         href = node.attributes.get("href")
         if href is not None:
             try:

@@ -24,9 +24,9 @@ from crawlproject.urls.document import (
     LINKING,
     base_url,
     document,
-    elements,
     encoding_of,
     reading_of,
+    survey,
 )
 from crawlproject.urls.found import FoundLink, TextBudget
 from crawlproject.urls.link_bounds import (
@@ -106,9 +106,6 @@ class FastLinkExtractor:
         )
         self._unique = unique
         self._link_rels = frozenset(rel.lower() for rel in arg_to_iter(link_rels))
-        # What is found on the way, but leads nowhere.
-        silent = {"base", "title"} if self._link_rels else {"base", "title", "link"}
-        self._silent_tags = frozenset() if "*" in self._tags else silent - self._tags
         self._canonicalize = canonicalizer or canonicalize
         self._token = token
         self._selector = self._make_selector()
@@ -171,13 +168,13 @@ class FastLinkExtractor:
         place = self._remembered.at(base_url(response))
         nofollow_all = page_nofollow(response, self._token)
         plain_tags = frozenset() if nofollow_all else self._plain_tags
-        known, silent_tags = place.anywhere, self._silent_tags
+        known = place.anywhere
         room = reading_of(response).room = self._bounds.room()
         free = room.left
         elements = iter(self._elements(response))
         for tag, node in elements:
+            attributes = node.attributes
             if tag in plain_tags:
-                attributes = node.attributes
                 href = attributes.get("href")
                 if href and href.isascii() and "rel" not in attributes:
                     # The usual case, without the cost of a call.
@@ -193,12 +190,6 @@ class FastLinkExtractor:
                         found[url] = False
                     if free < 0:
                         break
-                    continue
-            elif tag in silent_tags:
-                continue
-            else:
-                attributes = node.attributes
-                if tag == "meta" and "http-equiv" not in attributes:
                     continue
             nofollow = nofollow_all or _is_nofollow(attributes)
             for url, _, length in self._targets(response, tag, attributes, place, room, found):
@@ -269,7 +260,10 @@ class FastLinkExtractor:
 
     def _elements(self, response: Response) -> Iterable[Element]:
         if not self._restrict_css and self._tags <= LINKING:
-            return elements(response)
+            names = {*self._tags, "link"} if self._link_rels else self._tags
+            if any(map(_refresh_targets, survey(response).metas())):
+                names = {*names, "meta"}
+            return survey(response).in_page_order(names)
         tree = document(response)
         parts = tree.css(self._restrict_css) if self._restrict_css else (tree,)
         # Parts may lie inside each other: each node counts once.

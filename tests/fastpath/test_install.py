@@ -9,8 +9,10 @@ import scrapy
 from scrapy.core.scraper import Scraper
 from scrapy.pipelines import ItemPipelineManager
 from scrapy.signalmanager import SignalManager
+from scrapy.statscollectors import DummyStatsCollector, MemoryStatsCollector
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from crawlproject.fastpath.downloader import FastStatsCollector
 from crawlproject.fastpath.signals import FastSignalManager
 from tests.crawling import crawl_site
 from tests.crawling import scrapy as run_scrapy
@@ -37,9 +39,12 @@ async def crawled_with(site: SiteFactory, **settings: Any) -> Crawler:
 
 def is_scrapys_own(crawler: Crawler) -> bool:
     """Whether no method of Scrapy's is replaced."""
-    scraper = crawler.engine.scraper
+    scraper, downloader = crawler.engine.scraper, crawler.engine.downloader
     return (
         type(crawler.signals) is SignalManager
+        and type(crawler.stats) is MemoryStatsCollector
+        and "_process_request" not in vars(downloader.middleware)
+        and "download_request_async" not in vars(downloader.handlers)
         and "_start_scheduled_request" not in vars(crawler.engine)
         and type(scraper) is Scraper
         and type(scraper.itemproc) is ItemPipelineManager
@@ -51,7 +56,11 @@ def is_scrapys_own(crawler: Crawler) -> bool:
 @deferred_f_from_coro_f
 async def test_it_is_on_by_default(site: SiteFactory) -> None:
     crawler = await crawled_with(site)
+    downloader = crawler.engine.downloader
     assert type(crawler.signals) is FastSignalManager
+    assert type(crawler.stats) is FastStatsCollector
+    assert {"_process_request", "_process_response"} <= vars(downloader.middleware).keys()
+    assert "download_request_async" in vars(downloader.handlers)
     assert "_start_scheduled_request" in vars(crawler.engine)
     assert "_scrape" in vars(crawler.engine.scraper)
     assert "process_item_async" in vars(crawler.engine.scraper.itemproc)
@@ -78,6 +87,12 @@ async def test_it_is_off_with_an_untested_version_of_scrapy(
 async def test_several_items_at_once_are_scrapys(site: SiteFactory) -> None:
     crawler = await crawled_with(site, CONCURRENT_ITEMS=2)
     assert not any(callable(value) for value in vars(crawler.engine.scraper).values())
+
+
+@deferred_f_from_coro_f
+async def test_a_stats_collector_that_is_named_stays(site: SiteFactory) -> None:
+    crawler = await crawled_with(site, STATS_CLASS=DummyStatsCollector)
+    assert type(crawler.stats) is DummyStatsCollector
 
 
 def test_another_value_is_a_bad_argument(tmp_path: Path) -> None:
