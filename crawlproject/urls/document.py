@@ -19,7 +19,7 @@ from crawlproject.urls.link_bounds import LONGEST_BASE
 from crawlproject.urls.tame import tame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import TypeAlias
 
     from scrapy.http import Response
@@ -57,6 +57,7 @@ def _numbers(names: Iterable[str]) -> dict[str, int]:
 
 
 _NUMBERS = _numbers((*LINKING, *_TELLING, *_OUTLINE, *_MEDIA))
+_SOUGHT = frozenset(_NUMBERS.values())
 
 
 class Survey:
@@ -70,17 +71,20 @@ class Survey:
     def __init__(self, root: LexborNode | None) -> None:
         self._root = root
         self._metas: list[Attributes] | None = None
-        self._found: dict[int, list[LexborNode]] = {number: [] for number in _NUMBERS.values()}
-        found_of = self._found.get
+        # By the number of their name.
+        self._found: dict[int, list[LexborNode]] = {}
+        found, sought = self._found, _SOUGHT
         # Not their attributes: those of all elements at once are much, on a page that is.
         for node in root.traverse() if root is not None else ():
-            found = found_of(node.tag_id)
-            if found is not None:
-                found.append(node)
+            number = node.tag_id
+            if number in found:
+                found[number].append(node)
+            elif number in sought:
+                found[number] = [node]
 
-    def named(self, name: str) -> list[LexborNode]:
+    def named(self, name: str) -> Sequence[LexborNode]:
         """The elements of one name, in page order."""
-        return self._found[_NUMBERS[name]]
+        return self._found.get(_NUMBERS[name], ())
 
     def metas(self) -> Iterable[Attributes]:
         """The attributes of all ``<meta>``, in page order. Several ask for them."""
