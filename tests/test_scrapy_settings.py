@@ -20,6 +20,9 @@ import pytest
 from scrapy.extensions.feedexport import FTPFeedStorage, GCSFeedStorage, S3FeedStorage
 from scrapy.settings import default_settings
 
+from crawlproject.commands.checks import check_set_up
+from crawlproject.errors import BadArgument
+from crawlproject.spiders.arguments import check_all
 from crawlproject.spiders.refused import REFUSED
 from tests.certificates import self_signed
 from tests.crawling import PROJECT, project_settings, scrapy
@@ -963,9 +966,9 @@ def remote_control(lab: Lab) -> None:
     on = ("REMOTE_CONTROL_ENABLED=True", "REMOTE_CONTROL_JOBS_DIR=jobs")
     assert "Remote control HTTP server listening on port" in lab.crawl(*on).log
     assert (lab.folder / "jobs").is_dir()
-    # Scrapy's own check of the limits: the extension reads them.
-    log = lab.crawl(*on, "REMOTE_CONTROL_TIMEOUT_MAX=0").log
-    assert "REMOTE_CONTROL_TIMEOUT_* must be positive" in log
+    # Scrapy would log a warning and leave the server off.
+    refused = lab.crawl(*on, "REMOTE_CONTROL_TIMEOUT_MAX=0", fails=True)
+    assert "error: REMOTE_CONTROL_TIMEOUT_MAX: 0 is no time at all" in refused.log
 
 
 @effect("JOBDIR")
@@ -1122,6 +1125,47 @@ def test_a_refused_setting_ends_with_one_line(lab: Lab, name: str, spider: str) 
     assert done.result.returncode == 2
     assert done.log == f"scrapy crawl: error: {name}: has no effect here: {REFUSED[name]}\n"
     assert lab.server.log() == []
+
+
+# What is no switch, no number, and no port.
+TYPED = [
+    name
+    for name in sorted(SETTINGS - REFUSED.keys())
+    if isinstance(getattr(default_settings, name, None), bool | int | float)
+]
+
+
+@pytest.mark.parametrize("name", [*TYPED, "TELNETCONSOLE_PORT", "LOG_VERSIONS"])
+def test_a_value_of_the_wrong_type_is_refused(name: str) -> None:
+    def check() -> None:
+        settings = project_settings({name: "[0]"})
+        check_set_up(settings)
+        check_all(settings)
+
+    with pytest.raises(BadArgument, match=rf"^{name}: '\[0\]' is not "):
+        check()
+
+
+def test_settings_that_a_version_of_scrapy_does_not_have_are_not_checked() -> None:
+    settings = project_settings({})
+    for name in ("REMOTE_CONTROL_TIMEOUT_MAX", "LOG_COLOR"):
+        settings.delete(name)
+    check_set_up(settings)
+    check_all(settings)
+
+
+@pytest.mark.parametrize("name", ["LOG_ENABLED", "DEPTH_PRIORITY", "TELNETCONSOLE_PORT"])
+def test_a_value_of_the_wrong_type_ends_with_one_line(lab: Lab, name: str) -> None:
+    done = lab.crawl(f"{name}=[0]", level="WARNING", fails=True)
+    assert done.result.returncode == 2
+    assert re.fullmatch(rf"scrapy crawl: error: {name}: '\[0\]' is not .*\n", done.log)
+    assert lab.server.log() == []
+
+
+def test_switches_are_said_by_yes_and_no_too(lab: Lab) -> None:
+    done = lab.crawl("LOG_SHORT_NAMES=yes", "LOG_COLOR=off", "MEMUSAGE_ENABLED=no", url="/a")
+    assert "[scrapy]" in done.log
+    assert lab.paths()["/a"] == 1
 
 
 def test_a_refused_setting_at_its_default_is_no_error(lab: Lab) -> None:

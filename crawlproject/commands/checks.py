@@ -6,11 +6,13 @@ import json
 import re
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.settings import default_settings
 from scrapy.utils.misc import load_object
+from scrapy.utils.versions import get_versions
 
 from crawlproject import settings as project
 from crawlproject.errors import BadArgument, BadInput
@@ -40,6 +42,11 @@ _CLASSES = (
 _OBJECTS_CHECKED_LATER = ("POLITENESS_HOSTS",)
 # Scrapy needs these before it is said which spider is to run.
 _EARLY_CLASSES = ("TWISTED_REACTOR", "ASYNCIO_EVENT_LOOP", "SPIDER_LOADER_CLASS")
+_EARLY_SWITCHES = (
+    *("LOG_ENABLED", "LOG_COLOR", "LOG_FILE_APPEND", "LOG_INSTALL_ROOT_HANDLER"),
+    *("LOG_SHORT_NAMES", "LOG_STDOUT"),
+    *("FORCE_CRAWLER_PROCESS", "SPIDER_LOADER_WARN_ONLY", "TWISTED_REACTOR_ENABLED"),
+)
 _CLASS_DICTIONARIES = (
     "ITEM_PIPELINES",
     "DOWNLOADER_MIDDLEWARES",
@@ -104,7 +111,14 @@ def check_set_up(settings: BaseSettings) -> None:
         except ImportError as error:
             raise BadArgument("SPIDER_MODULES", f"can't load {name!r}: {error}") from None
     encoding("LOG_ENCODING", settings["LOG_ENCODING"])
-    yes_or_no("LOG_STDOUT", settings["LOG_STDOUT"])
+    # Not every version of Scrapy has all of them.
+    for name in filter(settings.__contains__, _EARLY_SWITCHES):
+        settings.set(name, yes_or_no(name, settings[name]), settings.getpriority(name) or 0)
+    if settings.getpriority("LOG_VERSIONS"):
+        try:
+            get_versions(settings.getlist("LOG_VERSIONS"))
+        except PackageNotFoundError as error:
+            raise BadArgument("LOG_VERSIONS", f"{error.name!r} is not installed") from None
     if file := settings["LOG_FILE"]:
         try:
             # Scrapy's log goes on in it.

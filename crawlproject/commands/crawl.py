@@ -199,7 +199,8 @@ def less_garbage_collection() -> Iterator[None]:
         gc.set_threshold(*thresholds)
         gc.unfreeze()
         # The collections at the interpreter's exit would take a third of a second, and find only
-        # what ends with the process anyway. All that must be closed is closed by now.
+        # what ends with the process anyway. What must be closed is closed by now, or
+        # at exit.
         atexit.register(gc.freeze)
 
 

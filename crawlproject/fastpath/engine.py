@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
@@ -43,9 +44,21 @@ def install(crawler: Crawler) -> None:
         if getattr(type(downloader), "fetch", None) is GatedDownloader.fetch:
             engine: Any = crawler.engine
             engine._start_scheduled_request = _Requests(crawler).start
+            next_call = engine._slot.nextcall
+            next_call.schedule = partial(_schedule, next_call, asyncio.get_running_loop())
 
     # Not weakly: nobody else holds it.
     crawler.signals.connect(replace, signals.spider_opened, weak=False)
+
+
+def _schedule(
+    call: Any,
+    loop: asyncio.AbstractEventLoop,
+    delay: float = 0,
+) -> None:
+    """As ``CallLaterOnce.schedule``, which finds out each time which event loop there is."""
+    if call._call is None:
+        call._call = loop.call_later(delay, call) if delay else loop.call_soon(call)
 
 
 class _Requests:
@@ -53,6 +66,7 @@ class _Requests:
         self._crawler = crawler
         self._engine: Any = crawler.engine
         self._scraper: Any = crawler.engine.scraper
+        self._loop = asyncio.get_running_loop()
         # The event loop refers to tasks weakly.
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -65,7 +79,8 @@ class _Requests:
             engine.signals.send_catch_log(signals.scheduler_empty)
             return False
         slot.add_request(request)
-        task = asyncio.ensure_future(self._process(request, engine.downloader.fetch_async(request)))
+        download = engine.downloader.fetch_async(request)
+        task = self._loop.create_task(self._process(request, download))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return True

@@ -27,12 +27,14 @@ rights of the database.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import IO
+from weakref import WeakSet
 
 from crawlproject.errors import BadCrawlDirectory
 from crawlproject.private_files import (
@@ -226,13 +228,31 @@ def check(folder: Path) -> bool:
     return True
 
 
+class _Connection(sqlite3.Connection):
+    """One that can be referred to weakly."""
+
+
+# The last connection to close removes the -wal file. The garbage collector would close it, but is
+# spared at the end of a command (``commands/crawl.py``).
+_connections: WeakSet[_Connection] = WeakSet()
+
+
+@atexit.register
+def _close_connections() -> None:
+    for connection in list(_connections):
+        connection.close()
+
+
 def connect(folder: Path, *, is_lasting: bool = True) -> sqlite3.Connection:
     """The database of a directory that is claimed and checked, made if it is not there."""
     path = folder / DATABASE
     if not path.exists():
         _make(path)
     # The caller of the API asks for the facts of a crawl that has ended, in its own thread.
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        path, isolation_level=None, check_same_thread=False, factory=_Connection
+    )
+    _connections.add(connection)
     for pragma in (
         "journal_mode = WAL",
         # Written to the system at every commit, to the disk at checkpoints.
@@ -261,8 +281,10 @@ def _make(path: Path) -> None:
     create_new(draft).close()
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("PRAGMA page_size = 8192")
+        # In one transaction: each would wait for the disk.
         connection.executescript(
-            f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; {SCHEMA}"
+            f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; "
+            f"{SCHEMA} COMMIT"
         )
     for ending in ("-wal", "-shm"):
         # Of a database that somebody has deleted.

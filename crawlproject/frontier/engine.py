@@ -124,12 +124,16 @@ def wake(crawler: Crawler) -> None:
 def is_rushed(crawler: Crawler, pages: int = 1) -> bool:
     """Whether a host is ready now, or will be before that many pages could be parsed."""
     engine = crawler.engine
-    # ``engine.scheduler`` is public from Scrapy 2.19 on.
-    scheduler = None if engine._slot is None else engine._slot.scheduler
-    has_more = getattr(scheduler, "has_more", None)
+    has_more = getattr(scheduler_of(crawler), "has_more", None)
     if has_more is None or not has_more(pages):
         return False
     return not engine.paused and not engine.needs_backout()
+
+
+def scheduler_of(crawler: Crawler) -> Any:
+    """The scheduler, while there is one. Its attribute is public from Scrapy 2.19 on."""
+    slot = crawler.engine._slot
+    return None if slot is None else slot.scheduler
 
 
 @coroutine

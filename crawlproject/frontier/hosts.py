@@ -108,6 +108,8 @@ class Host:
     # When its delay and its hold end; when its delay alone does.
     ready_at: float = float("-inf")
     delayed_until: float = float("-inf")
+    # Until then its next turn is for a request without an item.
+    reserved_until: float = float("-inf")
     # The last start, and the one before it.
     started_at: float = float("-inf")
     started_before: float = float("-inf")
@@ -318,15 +320,19 @@ class HostGate(Generic[T]):
         )
 
     def acquire_turn(self, name: str, now: float) -> float:
-        """Take a turn at the host without an item: 0 if it is given, else seconds to wait."""
+        """Take a turn at the host without an item: 0 if it is given, else seconds to wait.
+
+        The next turn is kept for who comes back then: items are there at once, each time.
+        """
         self._now = max(self._now, now)
         host = self.host(name)
-        if not host.free():
-            return _PATIENCE
-        if host.start_at > now:
-            return host.start_at - now
-        self._begin(host, now)
-        return 0.0
+        wait = max(0.0, host.start_at - now) if host.free() else _PATIENCE
+        host.reserved_until = now + wait + _PATIENCE if wait else float("-inf")
+        if wait:
+            self._offer(host)
+        else:
+            self._begin(host, now)
+        return wait
 
     def landed(self, name: str, now: float) -> None:
         """A request to the host is complete: its delay counts from now."""
@@ -453,7 +459,7 @@ class HostGate(Generic[T]):
         lane = self._next_lane(host)
         if lane is None:
             return
-        if (start_at := host.start_at) > self._now:
+        if (start_at := max(host.start_at, host.reserved_until)) > self._now:
             host.waits = True
             heappush(self._waiting, (start_at, host.ticket, host))
             self._waiting = self._tidied(self._waiting)

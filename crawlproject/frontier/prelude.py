@@ -22,21 +22,20 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from crawlproject.frontier.base import LEASE, TURN, Lease
+from crawlproject.frontier.base import LEASE, TURN
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.engine import is_starting, wake
 from crawlproject.frontier.leases import FETCH_ENDED, FETCH_STARTED, MADE_BY
 from crawlproject.frontier.notes import PRELUDE
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
     from scrapy import Request
     from scrapy.crawler import Crawler
 
     from crawlproject.frontier.base import Frontier
-
-    Verdict = str | Awaitable[float | None] | None
+    from crawlproject.frontier.turnstile import Turnstile
 
 logger = logging.getLogger(__name__)
 
@@ -44,20 +43,18 @@ EVERY_RUN = "every_run"
 
 
 class Prelude:
-    """``verdict`` is what the gatekeeper says of a lease; ``timeout`` gives the seconds that a
-    request may take now.
-    """
+    """``timeout`` gives the seconds that a request may take now."""
 
     def __init__(
         self,
         crawler: Crawler,
         frontier: Frontier,
-        verdict: Callable[[Lease], Verdict],
+        turnstile: Turnstile,
         timeout: Callable[[], float],
     ) -> None:
         self._crawler = crawler
         self._frontier = frontier
-        self._verdict = verdict
+        self._turnstile = turnstile
         self._timeout = timeout
         # Requests that wait for their turn, that have it, and that the engine has, with the host
         # whose turn they have.
@@ -108,47 +105,23 @@ class Prelude:
             task.cancel()
 
     async def _prepare(self, request: Request) -> None:
-        meta, host = request.meta, self._frontier.host_of(request.url)
+        meta = request.meta
         # A retry or a redirect has them from the request before.
         for name in (MADE_BY, TURN, LEASE, FETCH_STARTED):
             meta.pop(name, None)
-        lease = Lease(request.url, request.url, host, depth=0, referrer=None, request=request)
-        refusal = await self._enter(lease)
+        lease = self._turnstile.lease_for(request)
+        refusal = await self._turnstile.enter(lease)
         if refusal is None:
-            meta[TURN] = host
+            meta[TURN] = lease.host
         else:
             logger.warning("%s is not fetched: %s", request.url, refusal)
             lease.verdict, lease.is_ended = refusal, True
             # Makes a failure of it, for its errback.
             meta[LEASE] = lease
-        meta["download_slot"] = host
+        meta["download_slot"] = lease.host
         meta.setdefault("download_timeout", self._timeout())
         meta["depth"] = 0
         self._ready.append(request)
-
-    async def _enter(self, lease: Lease) -> str | None:
-        """Take a turn at the host. Returns why the request may not be made: then it has none."""
-        while True:
-            await self._take_turn(lease.host)
-            verdict = self._verdict(lease)
-            if verdict is None:
-                return None
-            answered_at = None
-            try:
-                if isinstance(verdict, str):
-                    return verdict
-                answered_at = await verdict
-            except Exception as error:
-                logger.warning("No verdict on %s: %s", lease.url, error, exc_info=True)
-                return f"failed: the gatekeeper raised {type(error).__name__}"
-            finally:
-                # Below 0: the host was not asked.
-                self._frontier.release_turn(lease.host, max(answered_at or now(), 0))
-
-    async def _take_turn(self, host: str) -> None:
-        # The gate tells how long it takes, and has no event for it.
-        while wait := self._frontier.acquire_turn(host, now()):  # noqa: ASYNC110
-            await asyncio.sleep(wait)
 
     def _prepared(self, task: asyncio.Task[None]) -> None:
         self._waiting.discard(task)

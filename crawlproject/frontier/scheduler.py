@@ -41,6 +41,7 @@ from crawlproject.frontier.prelude import EVERY_RUN, Prelude
 from crawlproject.frontier.redis.compatibility import guard_redis_spider, idle_seconds
 from crawlproject.frontier.rounds import end_round
 from crawlproject.frontier.time_cap import CPU_SECONDS, time_cap_of
+from crawlproject.frontier.turnstile import Turnstile
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -92,7 +93,10 @@ class FrontierScheduler(BaseScheduler):
             crawler, frontier, dupefilter, self._out, retry_backoff=retry_backoff
         )
         self._deadline = deadline
-        self._prelude = Prelude(crawler, frontier, self._verdict, deadline.timeout)
+        turnstile = Turnstile(frontier, self._verdict)
+        # A context in which a request that is not queued has its turn, for the downloader.
+        self.turn = turnstile.turn
+        self._prelude = Prelude(crawler, frontier, turnstile, deadline.timeout)
         self._idle_timeout = IdleTimeout(crawler, idle_before_close)
         # Leases about which the gatekeeper is finding out.
         self._questions: set[asyncio.Future[None]] = set()

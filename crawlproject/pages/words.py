@@ -62,43 +62,22 @@ class Words:
     __slots__ = ("_pieces", "count")
 
     def __init__(self, text: str) -> None:
-        # Western ones in lower case, a byte for each character, 0 for one in no word.
-        self._pieces: list[bytes | _Units] = []
-        self.count = 0
-        for piece in _pieces(text):
-            western = _western(piece)
-            if western is not None:
-                lowered = western.translate(_lowered())
-                self._pieces.append(lowered)
-                units = _by_bytes(lowered)
-            else:
-                units = _by_units(piece)
-                self._pieces.append(units)
-            self.count += int(np.count_nonzero(units.begins))
+        self._pieces = [_units(piece) for piece in _pieces(text)]
+        self.count = sum(int(np.count_nonzero(piece.begins)) for piece in self._pieces)
 
     @property
     def size(self) -> int:
         """Bytes that they take."""
-        return sum(
-            len(piece) if isinstance(piece, bytes) else piece.found.nbytes + piece.begins.nbytes
-            for piece in self._pieces
-        )
+        return sum(piece.found.nbytes + piece.begins.nbytes for piece in self._pieces)
 
     def hashes(self) -> Hashes:
         """A number for each word, in the order of the text. Equal words have equal numbers."""
-        hashes = [
-            _hashes(_by_bytes(piece) if isinstance(piece, bytes) else piece)
-            for piece in self._pieces
-        ]
+        hashes = list(map(_hashes, self._pieces))
         return hashes[0] if len(hashes) == 1 else np.concatenate(hashes)
 
     def texts(self) -> list[str]:
         """The words themselves, in lower case, in the order of the text."""
-        return [
-            word
-            for piece in self._pieces
-            for word in _texts(_by_bytes(piece) if isinstance(piece, bytes) else piece)
-        ]
+        return [word for piece in self._pieces for word in _texts(piece)]
 
 
 class _Units(NamedTuple):
@@ -143,9 +122,15 @@ def _hashes(units: _Units) -> Hashes:
     if not len(starts):
         return np.empty(0, np.uint32)
     powers, inverses = _powers()
-    weighed = np.multiply(found, powers[: len(found)], dtype=np.uint32)
-    # What is between words counts for nothing.
-    hashes: Hashes = np.add.reduceat(weighed, starts, dtype=np.uint32)
+    # The sum up to each place. What is between words counts for nothing.
+    sums = np.zeros(len(found) + 1, np.uint32)
+    np.multiply(found, powers[: len(found)], out=sums[1:], dtype=np.uint32)
+    np.add.accumulate(sums, out=sums)
+    before = sums.take(starts)
+    hashes = np.empty_like(before)
+    hashes[:-1] = before[1:]
+    hashes[-1] = sums[-1]
+    hashes -= before
     hashes *= inverses.take(starts)
     return hashes
 
@@ -155,6 +140,11 @@ def _texts(units: _Units) -> list[str]:
     separated = np.insert(units.found, units.begins.nonzero()[0], 0)
     encoding = "latin-1" if separated.dtype == np.uint8 else _UTF16
     return separated.tobytes().decode(encoding, "replace").replace("\0", " ").split()
+
+
+def _units(text: str) -> _Units:
+    western = _western(text)
+    return _by_units(text) if western is None else _by_bytes(western.translate(_lowered()))
 
 
 def _western(text: str) -> bytes | None:

@@ -3,9 +3,10 @@
 Scrapy keeps a slot with a queue, a delay and a concurrency limit for each host. The gate has
 applied its own before a request gets here, and they differ: DOWNLOAD_DELAY counts from the end of
 a request here, POLITENESS_HOSTS and robots.txt change it. So a request with a turn goes to its
-handler at once. A request without one, such as one that a pipeline sends, goes through Scrapy's
-slots. So does one whose turn is used up: copying the meta of a response copies its lease
-or turn too.
+handler at once. A request without one, such as one that a pipeline sends, waits for its turn here
+(``frontier/turnstile.py``). So does one whose turn is used up: copying the meta of a response
+copies its lease or turn too. Scrapy's slots are for requests that name one (``download_slot``),
+for other schemes than http and https, and for other schedulers than ours.
 
 Answers are read one after the other, and not while hosts are waiting to be asked: a page can
 wait, but a host that is asked late is late for the rest of the crawl. Where none is about to be
@@ -16,14 +17,15 @@ A request that waits for its name to be looked up is not under way: name servers
 would take all places. The scheduler holds back a lease until the name is known (``look_ahead``).
 For requests without a lease the wait is here.
 
-Meta keys read: ``lease``, ``fetch_started``, ``turn``, ``proxy``,
-``download_timeout``.
+Meta keys read: ``lease``, ``fetch_started``, ``turn``, ``proxy``, ``download_timeout``,
+``download_slot``.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
@@ -34,9 +36,9 @@ from scrapy.exceptions import CannotResolveHostError, DownloadTimeoutError
 from scrapy.utils.defer import deferred_from_coro
 
 from crawlproject.failures import FETCH_ERRORS
-from crawlproject.frontier.base import LEASE, NOT_ASKED, TURN
-from crawlproject.frontier.engine import is_rushed, next_turn, wake
-from crawlproject.frontier.leases import FETCH_STARTED
+from crawlproject.frontier.base import LEASE, NOT_ASKED
+from crawlproject.frontier.engine import is_rushed, next_turn, scheduler_of, wake
+from crawlproject.frontier.turnstile import has_turn, passing
 from crawlproject.urls.canonical import host_of
 
 if TYPE_CHECKING:
@@ -74,8 +76,8 @@ class GatedDownloader(Downloader):
         self._answered: deque[tuple[asyncio.Future[Any], Any]] = deque()
         # Answers that wait for something else than to be read.
         self.aside = 0
-        # Requests that wait for a lookup.
-        self._looking_up = 0
+        # Requests that wait for a lookup, and those without a lease that wait for a turn.
+        self._looking_up = self._awaiting_turn = 0
         self._max_lookups = crawler.settings.getint("POLITENESS_MAX_LOOKUPS")
         # Behind a proxy names are the proxy's to look up. A middleware may set one, too.
         self._has_proxy = any(
@@ -86,7 +88,8 @@ class GatedDownloader(Downloader):
     @property
     def under_way(self) -> int:
         """Requests that were sent, or are about to be, and whose answer is not in line."""
-        return len(self.active) - self._looking_up - len(self._answered) - self.aside
+        waiting = self._looking_up + self._awaiting_turn
+        return len(self.active) - waiting - len(self._answered) - self.aside
 
     def needs_backout(self) -> bool:
         most = self.total_concurrency
@@ -106,6 +109,8 @@ class GatedDownloader(Downloader):
         return self._fetch(request)
 
     async def _fetch(self, request: Request) -> Response | Request:
+        if has_turn(request):
+            passing.set(request)
         try:
             return await self.middleware.download_async(self._download_gated, request)
         except FETCH_ERRORS as error:
@@ -119,9 +124,27 @@ class GatedDownloader(Downloader):
             self._has_proxy = True
         elif self._has_proxy or LEASE not in request.meta:
             await self._until_name_is_known(request)
-        if not _has_turn(request):
+        if has_turn(request):
+            # A connection lives longer, and would hold the request with its context.
+            passing.set(None)
+            return await self._send(request)
+        turn = getattr(scheduler_of(self.crawler), "turn", None)
+        if turn is None or not request.url.startswith(("http:", "https:")):
             # Private: there is no other entry to Scrapy's slots that is behind the middlewares.
             return await self._enqueue_request(request)
+        slot = request.meta.get("download_slot")
+        self._awaiting_turn += 1
+        wake(self.crawler)
+        async with AsyncExitStack() as stack:
+            try:
+                host = await stack.enter_async_context(turn(request))
+            finally:
+                self._awaiting_turn -= 1
+            # A slot that somebody has chosen may have limits of its own (DOWNLOAD_SLOTS).
+            is_chosen = slot is not None and slot != host
+            return await (self._enqueue_request if is_chosen else self._send)(request)
+
+    async def _send(self, request: Request) -> Response:
         send, spider = self.signals.send_catch_log, self.crawler.spider
         send(signals.request_reached_downloader, request=request, spider=spider)
         try:
@@ -232,9 +255,3 @@ def _drop_tracebacks(error: BaseException | None) -> None:
 async def _looked_up(names: Resolver, host: str) -> float:
     await names.look_up(host)
     return NOT_ASKED
-
-
-def _has_turn(request: Request) -> bool:
-    meta = request.meta
-    # Once it was fetched, its turn is used up: the meta of a response may be copied.
-    return (TURN in meta or LEASE in meta) and FETCH_STARTED not in meta

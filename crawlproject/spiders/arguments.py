@@ -10,32 +10,27 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy.settings import SETTINGS_PRIORITIES
-from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
-from crawlproject.fetching.lookups import CARES, SYSTEM, parse_name_servers
+from crawlproject.fetching.lookups import CARES, SYSTEM
 from crawlproject.fetching.origin_auth import origins_from
 from crawlproject.frontier.configuration import check_not_removed
 from crawlproject.frontier.limits import complete_limits
-from crawlproject.frontier.opening import DOMAIN, HOSTNAME
+from crawlproject.frontier.opening import DOMAIN
 from crawlproject.frontier.redis.compatibility import check_scrapy_redis
 from crawlproject.frontier.rounds import MODES as ROUND_MODES
 from crawlproject.frontier.rounds import NEVER
-from crawlproject.pages.signatures import BACKENDS
-from crawlproject.pages.structured import SYNTAXES
-from crawlproject.pipelines.duplicates import DROP, MARK
-from crawlproject.pipelines.parameters import MAX_SIZE, MIN_SIZE
 from crawlproject.render import install as render
 from crawlproject.render.install import MODES
 from crawlproject.scope.domains import registered_domain
 from crawlproject.scope.internal import is_internal, is_loopback
 from crawlproject.spiders import values
+from crawlproject.spiders.checked import CHECKS
 from crawlproject.spiders.refused import check_not_refused
 from crawlproject.spiders.seeds import canonical_seeds, seeds_of_file, split_seeds
 from crawlproject.spiders.sitemaps import MODES as SITEMAP_MODES
 from crawlproject.urls.canonical import host_of, origin_of
 from crawlproject.urls.fingerprint import canonicalizer_from
-from crawlproject.urls.link_bounds import LONGEST_URL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,19 +44,6 @@ class Argument(NamedTuple):
     help: str = ""
     # Values of the setting that mean 'not set' and need no check.
     unset: tuple[Any, ...] = ()
-
-
-def rules(name: str, value: Any) -> list[Any]:
-    """Classes with a method ``reason``, by name."""
-    named = list(value) if isinstance(value, list | tuple) else split_seeds(value)
-    for path in named:
-        try:
-            cls = load_object(path)
-        except (ImportError, NameError, ValueError, TypeError) as error:
-            raise BadArgument(name, f"can't load {path!r}: {error}") from None
-        if not callable(getattr(cls, "reason", None)):
-            raise BadArgument(name, f"{path!r} has no method reason(url)")
-    return named
 
 
 _BOUNDS = ("MIN", "MAX")
@@ -121,91 +103,6 @@ ARGUMENTS: dict[str, Argument] = {
         "a finished crawl: due (default), all or never",
     ),
     "respect_nofollow": Argument("URLS_RESPECT_NOFOLLOW", values.yes_or_no, "yes (default) or no"),
-}
-
-# Checked like arguments, though they have no shortcut.
-_OTHER_SETTINGS: dict[str, Argument] = {
-    name: Argument(name, parse)
-    for parse, names in (
-        (
-            values.yes_or_no,
-            "ROBOTSTXT_OBEY AUTOTHROTTLE_ENABLED POLITENESS_FAST_LOOPBACK URLS_JOIN_SCHEMES "
-            "SCOPE_SEEDS_ONLY SCOPE_FOLLOW_SEED_REDIRECTS SCOPE_INTERNAL_SEEDS "
-            "MONITORING_PROGRESS MONITORING_SUMMARY "
-            "HTTPERROR_ALLOW_ALL DOWNLOAD_VERIFY_CERTIFICATES RETRY_ENABLED "
-            "FRONTIER_WAIT_FOR_SEEDS SCHEDULER_PERSIST SCHEDULER_FLUSH_ON_START "
-            "REDIS_START_URLS_AS_SET REDIS_START_URLS_AS_ZSET "
-            "PAGES_CONTENT PAGES_MEDIA PAGES_TEXT DUPLICATES_ENABLED STORE_BODIES "
-            "RECRAWL_CONTINUOUS DNSCACHE_ENABLED FASTPATH_ENABLED COOKIES_ENABLED "
-            "REFERER_ENABLED REDIRECT_ENABLED METAREFRESH_ENABLED COMPRESSION_ENABLED "
-            "HTTPCACHE_ENABLED HTTPPROXY_ENABLED TELNETCONSOLE_ENABLED REMOTE_CONTROL_ENABLED "
-            "MEMUSAGE_ENABLED MEMDEBUG_ENABLED DOWNLOAD_FAIL_ON_DATALOSS STATS_DUMP "
-            "CRAWLSPIDER_FOLLOW_LINKS DEPTH_STATS_VERBOSE FEED_STORE_EMPTY "
-            "WARN_ON_GENERATOR_RETURN_VALUE COOKIES_DEBUG DUPEFILTER_DEBUG",
-        ),
-        (
-            values.seconds,
-            "DOWNLOAD_DELAY_JITTER LOGSTATS_INTERVAL CLOSESPIDER_TIMEOUT_NO_ITEM "
-            "FRONTIER_RETRY_BACKOFF_SECONDS FRONTIER_COMMIT_SECONDS "
-            "AUTOTHROTTLE_START_DELAY "
-            "AUTOTHROTTLE_MAX_DELAY "
-            "POLITENESS_MAX_CRAWL_DELAY_SECONDS POLITENESS_MAX_HOLD_SECONDS "
-            "POLITENESS_ROBOTS_MAX_AGE_SECONDS POLITENESS_ROBOTS_UNREACHABLE_SECONDS "
-            "POLITENESS_DNS_MIN_TTL_SECONDS POLITENESS_DNS_MAX_TTL_SECONDS "
-            "POLITENESS_DNS_NEGATIVE_SECONDS PAGES_MAX_SECONDS",
-        ),
-        (
-            values.whole_number(0),
-            "DOWNLOAD_MAXSIZE FRONTIER_CAPACITY REDIRECT_MAX_TIMES RETRY_TIMES "
-            "URLS_MAX_LINK_CHARACTERS "
-            "POLITENESS_ROBOTS_MAX_BYTES SCOPE_MAX_PAGES_PER_HOST SCOPE_MAX_PAGES_PER_PREFIX "
-            "SCOPE_MAX_REPEATED_SEGMENTS SCOPE_MAX_QUERY_PARAMS CLOSESPIDER_PAGECOUNT "
-            "CLOSESPIDER_ITEMCOUNT CLOSESPIDER_ERRORCOUNT DOWNLOAD_WARNSIZE DNSCACHE_SIZE "
-            "MEMUSAGE_LIMIT_MB MEMUSAGE_WARNING_MB RENDER_MAX_PAGES RENDER_MAX_REQUESTS "
-            "FRONTIER_SHARDS SITEMAPS_MAX_NESTING",
-        ),
-        (
-            values.whole_number(1),
-            "POLITENESS_MAX_LOOKUPS FRONTIER_COMMIT_PAGES CONCURRENT_ITEMS "
-            "REACTOR_THREADPOOL_MAXSIZE DUPLICATES_MIN_WORDS RENDER_CONCURRENCY "
-            "RECRAWL_GONE_VISITS SITEMAPS_MAX_URLS SITEMAPS_MAX_BYTES SITEMAPS_MAX_FILES",
-        ),
-        (values.whole_number(0, LONGEST_URL), "URLLENGTH_LIMIT"),
-        (values.whole_number(0, 6), "PAGES_HEADING_LEVELS"),
-        (values.whole_number(MIN_SIZE, MAX_SIZE), "DUPLICATES_PERMUTATIONS"),
-        (values.whole_number(1, 50), "DUPLICATES_SHINGLE_WORDS"),
-        (values.part, "DUPLICATES_THRESHOLD RECRAWL_COSMETIC_SIMILARITY"),
-        (values.share, "RECRAWL_SHARE"),
-        (values.chance, "RECRAWL_CHANCE"),
-        (values.one_of(MARK, DROP), "DUPLICATES_ACTION"),
-        (values.one_of(*BACKENDS), "DUPLICATES_BACKEND"),
-        (
-            values.some_time,
-            "DOWNLOAD_TIMEOUT DNS_TIMEOUT RENDER_TIMEOUT_SECONDS FRONTIER_LEASE_SECONDS "
-            "MONITORING_SNAPSHOT_SECONDS RECRAWL_MIN_INTERVAL_SECONDS "
-            "RECRAWL_MAX_INTERVAL_SECONDS",
-        ),
-        (values.port, "METRICS_PORT"),
-        (values.text, "METRICS_ADDRESS"),
-        (values.encoding, "FEED_EXPORT_ENCODING"),
-        (
-            values.statuses,
-            "RETRY_HTTP_CODES HTTPERROR_ALLOWED_CODES HTTPCACHE_IGNORE_HTTP_CODES",
-        ),
-        (values.one_of(HOSTNAME, DOMAIN), "POLITENESS_HOST"),
-        (values.one_of(CARES, SYSTEM), "POLITENESS_RESOLVER"),
-        (parse_name_servers, "POLITENESS_NAME_SERVERS"),
-        (values.some_of(*SYNTAXES), "PAGES_STRUCTURED_DATA"),
-        (values.above_zero, "AUTOTHROTTLE_TARGET_CONCURRENCY"),
-        (values.host_limits, "POLITENESS_HOSTS"),
-        (values.download_slots, "DOWNLOAD_SLOTS"),
-        (values.log_level, "LOG_LEVEL"),
-        (rules, "SCOPE_RULES"),
-        (values.crawl_name, "FRONTIER_CRAWL_ID"),
-        (values.text_or_none, "STORE_URI DUPLICATES_ITEM_TEXT REDIS_URL REDIS_START_URLS_KEY"),
-        (values.file_or_none, "MONITORING_SNAPSHOT_FILE"),
-    )
-    for name in names.split()
 }
 
 # Why a seed is refused.
@@ -269,9 +166,10 @@ def _check(settings: BaseSettings) -> None:
     check_not_removed(settings)
     check_not_refused(settings)
     check_scrapy_redis(settings)
-    for argument in (*ARGUMENTS.values(), *_OTHER_SETTINGS.values()):
+    for argument in (*ARGUMENTS.values(), *(Argument(*check) for check in CHECKS.items())):
         value = settings.get(argument.setting)
-        if value in argument.unset:
+        # Not every version of Scrapy has all its settings.
+        if argument.setting not in settings or value in argument.unset:
             continue
         parsed = argument.parse(argument.setting, value)
         priority = settings.getpriority(argument.setting) or 0

@@ -40,22 +40,28 @@ _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off"})
 
 
-def whole_number(minimum: int, maximum: int | None = None) -> Callable[[str, Any], int]:
+def whole_number(
+    minimum: int | None = None, maximum: int | None = None
+) -> Callable[[str, Any], int]:
+    digits = 18 if maximum is None else 9
+    limits = "" if minimum is None else f" of {minimum} or more"
+    if maximum is not None:
+        limits = f" from {minimum} to {maximum}"
+
     def parse(name: str, value: Any) -> int:
         text = str(value).strip()
-        if maximum is not None:
-            if not re.fullmatch("[0-9]{1,9}", text) or not minimum <= int(text) <= maximum:
-                raise BadArgument(
-                    name, f"{text[:50]!r} is not a whole number from {minimum} to {maximum}"
-                )
-        elif not re.fullmatch(r"-?[0-9]{1,18}", text) or int(text) < minimum:
-            most = " (of 18 digits at most)" if re.fullmatch("[0-9]{19,}", text) else ""
-            raise BadArgument(
-                name, f"{text[:50]!r} is not a whole number of {minimum} or more{most}"
-            )
-        return int(text)
+        if re.fullmatch(f"-?[0-9]{{1,{digits}}}", text):
+            number = int(text)
+            if (minimum is None or number >= minimum) and (maximum is None or number <= maximum):
+                return number
+        most = " (of 18 digits at most)" if re.fullmatch("[0-9]{19,}", text) else ""
+        raise BadArgument(name, f"{text[:50]!r} is not a whole number{limits}{most}")
 
     return parse
+
+
+def indent(name: str, value: Any) -> int | None:
+    return None if value is None else whole_number()(name, value)
 
 
 def headers(name: str, value: Any) -> dict[str, str]:
@@ -110,14 +116,22 @@ def _mapping(value: Any) -> Any:
     return value
 
 
-def port(name: str, value: Any) -> int:
-    """A port to listen on; 0: on none."""
+def port(name: str, value: Any, zero: str = "none") -> int:
+    """A port to listen on; ``zero`` says what 0 means."""
     text = str(value or 0).strip()
     if not re.fullmatch("[0-9]{1,5}", text) or int(text) > _LARGEST_PORT:
         raise BadArgument(
-            name, f"{str(value)[:50]!r} is not a port from 1 to {_LARGEST_PORT} (0: none)"
+            name, f"{str(value)[:50]!r} is not a port from 1 to {_LARGEST_PORT} (0: {zero})"
         )
     return int(text)
+
+
+def ports(name: str, value: Any) -> list[int]:
+    """The first and the last port of a range, or one port; none: any free one."""
+    given = value if isinstance(value, list | tuple) else _split(value or "")
+    if len(given) > 2:
+        raise BadArgument(name, f"{str(value)[:50]!r} is not a port, or two, such as 6023,6073")
+    return [port(name, one, "any free one") for one in given]
 
 
 def part(name: str, value: Any) -> float:

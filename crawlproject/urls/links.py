@@ -38,7 +38,7 @@ from crawlproject.urls.link_bounds import (
 )
 from crawlproject.urls.patterns import search_of
 from crawlproject.urls.queries import with_query_in
-from crawlproject.urls.remembered import Remembered
+from crawlproject.urls.remembered import UNKNOWN, Remembered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -179,7 +179,9 @@ class FastLinkExtractor:
                 if href and href.isascii() and "rel" not in attributes:
                     # The usual case, without the cost of a call.
                     try:
-                        url = known[href] if href in known else place.resolve_beside(href)
+                        url = known.get(href, UNKNOWN)
+                        if url is UNKNOWN:
+                            url = place.resolve_beside(href)
                     except TooLong as link:
                         url = room.recorded(link, found)
                         if url is None:

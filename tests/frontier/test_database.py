@@ -23,10 +23,15 @@ from crawlproject.frontier.database import (
     holder,
 )
 from crawlproject.frontier.looking import check_content, reading
-from tests.crawling import PROJECT, scrapy
+from tests.crawling import PROJECT, fresh_scrapy, scrapy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.site.fixture import Site
+
+    SiteFactory = Callable[..., Site]
 
 
 def made(folder: Path) -> Path:
@@ -209,3 +214,16 @@ def test_a_lock_that_nobody_holds_means_nothing(tmp_path: Path, content: str) ->
     assert holder(tmp_path) is None
     with (tmp_path / LOCK).open() as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_one_file_and_the_lock_are_left(site: SiteFactory, tmp_path: Path) -> None:
+    """By an interpreter of its own: how it ends decides what is closed."""
+    seed = site({"default": {}}).url()
+    done = fresh_scrapy("crawl", "site", "-a", f"seed={seed}", "-s", "JOBDIR=job", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "job").iterdir()} == {DATABASE, LOCK}
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    done = fresh_scrapy("crawl", "site", "-a", f"seed={seed}", cwd=tmp_path, TMPDIR=str(temporary))
+    assert done.returncode == 0, done.stderr
+    assert list(temporary.iterdir()) == []

@@ -169,6 +169,29 @@ def test_a_host_without_a_queue_waits_for_no_limit() -> None:
     assert (found.limit, found.waited) == (Limit.DELAY, 1)
 
 
+def test_the_next_turn_is_kept_for_a_request_that_was_told_to_wait() -> None:
+    gate = gate_of(HostLimits(2.0, 1), urls=2)
+    gate.take(0)
+    assert gate.acquire_turn("a", 0) > 0
+    gate.landed("a", 0)
+    assert gate.acquire_turn("a", 1) == 1
+    assert gate.take(2) is None
+    assert gate.acquire_turn("a", 2) == 0
+    gate.landed("a", 2)
+    assert gate.take(4) is not None
+
+
+def test_a_turn_is_not_kept_for_long() -> None:
+    gate = gate_of(HostLimits(2.0, 1), urls=2)
+    gate.take(0)
+    gate.landed("a", 0)
+    assert gate.acquire_turn("a", 1) == 1
+    ready = gate.next_ready(2)
+    assert ready is not None
+    assert 2 < ready < 2.1
+    assert gate.take(ready) is not None
+
+
 def test_the_host_that_waited_longest_is_the_bottleneck() -> None:
     limits = {"a": HostLimits(1.0, 1), "b": HostLimits(5.0, 1)}
     gate: HostGate[Key] = HostGate(
