@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, signals
 from scrapy.http import Response
+from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.log import logformatter_adapter
 from twisted.python.failure import Failure
 
@@ -40,8 +41,9 @@ def install(crawler: Crawler) -> None:
         # It holds the crawler.
         crawler.signals.disconnect(replace, signals.spider_opened, weak=False)
         downloader: Any = crawler.engine.downloader
-        # A subclass may have a ``fetch`` of its own.
-        if getattr(type(downloader), "fetch", None) is GatedDownloader.fetch:
+        # A subclass may have a ``fetch`` of its own. Without asyncio the crawl is being refused.
+        is_ours = getattr(type(downloader), "fetch", None) is GatedDownloader.fetch
+        if is_ours and is_asyncio_available():
             engine: Any = crawler.engine
             engine._start_scheduled_request = _Requests(crawler).start
             next_call = engine._slot.nextcall

@@ -83,6 +83,8 @@ class Desk:
         self._messages: list[bytes] = []
         # Messages that were told so far.
         self._told = 0
+        # Whether a report with news was sent, and its reply has not come.
+        self._is_telling = False
         # Ids and hosts of the URLs that were taken from here, and whether the last reply was lost.
         self.out: dict[int, str] = {}
         self._is_unsure = False
@@ -139,8 +141,9 @@ class Desk:
         return bool(self._messages or self._ended or self._released or self._new_robots)
 
     def is_clear(self) -> bool:
-        """Nothing is here, and all is told."""
-        return not (self._messages or self._ended or self._released or self._items or self.out)
+        """Nothing is here, and all is told: the last reply knows of it."""
+        is_told = not (self._messages or self._ended or self._released or self._is_telling)
+        return is_told and not (self._items or self.out)
 
     def is_low(self) -> bool:
         """Whether there may be too little to do soon: then it is worth to ask for more."""
@@ -167,6 +170,7 @@ class Desk:
             self._told + 1,
             [*self._items, *self.out] if self._is_unsure else None,
         )
+        self._is_telling = bool(told or self._ended or self._released)
         self._told += len(told)
         del self._messages[: len(told)]
         self._ended, self._released = [], []
@@ -185,6 +189,7 @@ class Desk:
     def put_back(self, report: Report, now: float) -> None:
         """The exchange has failed: tell all of it again."""
         self._is_unsure = True
+        self._is_telling = False
         self._messages[:0] = report.messages
         self._told -= len(report.messages)
         self._ended[:0] = report.ended
@@ -205,6 +210,7 @@ class Desk:
     def absorb(self, reply: Reply, now: float) -> None:
         # Of several shards, one may have forgotten what the others have not.
         self._is_unsure = reply.is_lost
+        self._is_telling = False
         if reply.is_lost:
             self._lose()
         # When a session was lost, what is on its way, or has just ended, may come once more.
