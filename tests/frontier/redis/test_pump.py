@@ -1,0 +1,45 @@
+"""Exchanges in the background: a real event loop, and a Redis that can be stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from scrapy.utils.defer import deferred_f_from_coro_f
+
+from crawlproject.frontier.base import Candidate
+from crawlproject.frontier.redis.binary import Server
+from tests.frontier.engines import joined
+from tests.redis_server import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(60):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
+@deferred_f_from_coro_f
+async def test_a_crawl_is_not_exhausted_while_its_news_are_on_their_way_to_redis() -> None:
+    with Server() as server:
+        frontier = joined(server.url)
+        assert frontier.exhausted()
+        frontier.go_live(lambda: None)
+        try:
+            with frozen(server):
+                frontier.admit([Candidate("a.example/")], 0)
+                # It leaves this process, and the last reply is from before it.
+                await until(lambda: not frontier.desk.has_news())
+                assert not frontier.exhausted()
+            await until(lambda: frontier.desk.queued)
+            lease = frontier.take(0)
+            with frozen(server):
+                frontier.finish(lease)
+                await until(lambda: not frontier.desk.has_news())
+                assert not frontier.exhausted()
+            await until(frontier.exhausted)
+        finally:
+            frontier.close()
