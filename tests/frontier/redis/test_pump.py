@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING
-
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.frontier.base import Candidate
 from crawlproject.frontier.redis.binary import Server
 from tests.frontier.engines import joined
 from tests.redis_server import frozen
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.001)
+from tests.waiting import until
 
 
 @deferred_f_from_coro_f
@@ -34,7 +23,7 @@ async def test_a_crawl_is_not_exhausted_while_its_news_are_on_their_way_to_redis
                 # It leaves this process, and the last reply is from before it.
                 await until(lambda: not frontier.desk.has_news())
                 assert not frontier.exhausted()
-            await until(lambda: frontier.desk.queued)
+            await until(lambda: frontier.desk.queued > 0)
             lease = frontier.take(0)
             with frozen(server):
                 frontier.finish(lease)
