@@ -69,8 +69,10 @@ TURN = "turn"
 # Reasons that speak of the way a URL was found, not of the URL: another way may let it in.
 DEPTH = "depth"
 NOFOLLOW = "nofollow"
+# A dupe filter of the project's own takes it for another URL.
+DUPLICATE = "duplicate"
 # … and of those, the ones that speak of the link.
-OF_LINKS = (NOFOLLOW, GROWING_PATH)
+OF_LINKS = (NOFOLLOW, GROWING_PATH, DUPLICATE)
 # Reasons that no other scope changes.
 ROBOTS = "robots"
 ROBOTS_UNREACHABLE = "robots unreachable"
@@ -282,6 +284,14 @@ class Frontier(Protocol):
     def knows(self, url: str) -> bool:
         """Whether a URL has an entry. A worker of a shared crawl only knows what it has admitted
         itself of late: the committer ignores what is admitted twice.
+        """
+
+    def is_duplicate(self, url: str, depth: int) -> bool:
+        """Whether a request of a spider's own for a URL was made before.
+
+        A URL that was skipped is no duplicate, unless robots.txt denies it: no scope is asked about
+        such a request, and its depth may be within the limit. A worker of a shared crawl only knows
+        what it has admitted itself of late.
         """
 
     def unknown(self, urls: Iterable[str]) -> list[str]:

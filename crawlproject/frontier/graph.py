@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from crawlproject.frontier.base import (
     DEPTH,
     NOFOLLOW,
+    SPENDING,
     UNLINKED,
     Candidate,
     State,
@@ -67,7 +68,12 @@ class LinkGraph(ABC):
 
     def _offer_again(self, entry: Entry, candidate: Candidate, way: Way) -> Entry:
         """Another way to a URL that is known."""
-        if entry.reason == UNLINKED:
+        if candidate.request is not None and candidate.reason is None and self._opens(entry, way):
+            # The spider asks for it itself, so no scope is asked.
+            self._take_request(entry, candidate.request)
+            entry.way, entry.fewest_hops = way, way.hops
+            self._enter(entry)
+        elif entry.reason == UNLINKED:
             self._return(entry, candidate, way)
         elif candidate.reason is None and is_of_link(entry.reason):
             # The way that was not to be followed counts for nothing.
@@ -102,8 +108,7 @@ class LinkGraph(ABC):
     def _meet(self, candidate: Candidate, way: Way) -> Entry:
         entry = self._store.add(candidate.url, way)
         if candidate.request is not None:
-            self._keep_request(entry, candidate.request)
-            entry.rank = rank_of(entry.id, priority_of(candidate.request))
+            self._take_request(entry, candidate.request)
         reason = candidate.reason
         if reason in self._judges:
             reason = self._judges[reason](candidate.url)
@@ -112,6 +117,15 @@ class LinkGraph(ABC):
         else:
             self._skip(entry, reason)
         return entry
+
+    def _opens(self, entry: Entry, way: Way) -> bool:
+        """Whether a request of a spider's own lets in a URL that was skipped."""
+        is_skipped = entry.reason is not None and entry.reason not in SPENDING
+        return is_skipped and not self._is_too_deep(way)
+
+    def _take_request(self, entry: Entry, request: Any) -> None:
+        self._keep_request(entry, request)
+        entry.rank = rank_of(entry.id, priority_of(request))
 
     def _keep_request(self, entry: Entry, request: Any) -> None:
         if request is None or isinstance(request, str):

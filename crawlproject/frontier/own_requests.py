@@ -20,7 +20,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from crawlproject.frontier import requests
-from crawlproject.frontier.base import LEASE, TURN, Candidate, Lease
+from crawlproject.frontier.base import DUPLICATE, LEASE, TURN, Candidate, Lease
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FIRST_START, MADE_BY, ON_THE_WIRE
 from crawlproject.frontier.restore import NOT_KEPT
@@ -125,7 +125,7 @@ class OwnRequests:
                 # A middleware has made it of another one: a redirect.
                 made_by = f"{lease.url} instead"
             url = f"{url}#{_mark(made_by)}"
-        elif self._is_duplicate(request):
+        elif not self._is_too_deep(_depth(request)) and self._is_duplicate(request):
             return False
         return self._admit(request, url)
 
@@ -160,20 +160,29 @@ class OwnRequests:
 
     def _admit(self, request: Request, url: str, reason: str | None = None) -> bool:
         candidate = Candidate(url, reason, self._kept(request))
-        return bool(self._frontier.admit([candidate], request.meta.get("depth", 0)))
+        depth = _depth(request)
+        self._frontier.admit([candidate], depth)
+        return reason is None and not self._is_too_deep(depth)
+
+    def _is_too_deep(self, depth: int) -> bool:
+        """Whether the frontier skips a request: then no filter is asked, as in Scrapy."""
+        return self._depth_limit is not None and depth > self._depth_limit
 
     def _follow(self, request: Request, url: str, followed: Followed) -> bool:
         lease = followed.lease
         reason = cast("LinkSpider", self._spider).link_reason(url, followed)
         if request.dont_filter:
             return self._admit(request, f"{url}#{_mark(None)}", reason)
-        is_duplicate = self._is_duplicate(request)
+        depth = _depth(request, lease.depth + 1)
+        is_out = reason is not None or self._is_too_deep(depth)
+        is_duplicate = not is_out and self._is_duplicate(request)
         is_page = request.method == "GET" and not request.body
-        # ``depth_reset`` was set for it.
-        is_root = request.meta.get("depth") == 0
-        if lease.is_ended or is_root or not is_page:
-            # It has no place among the links of its page.
+        if lease.is_ended or depth == 0 or not is_page:
+            # It has no place among the links of its page. Depth 0: ``depth_reset`` was set for it.
             return not is_duplicate and self._admit(request, url, reason)
+        if is_duplicate and not self._is_known(url, depth):
+            # Another filter than the frontier's takes it for another URL.
+            reason = f"{DUPLICATE}: DUPEFILTER_CLASS"
         if url not in lease.requests:
             lease.links.append(url)
             if reason is not None:
@@ -183,10 +192,10 @@ class OwnRequests:
         elif reason is None:
             # One link that may be followed is enough.
             lease.reasons.pop(url, None)
-        if not is_duplicate:
+        is_new = not (is_duplicate or is_out)
+        if is_new:
             self._note_pending(url, lease)
-        is_too_deep = self._depth_limit is not None and lease.depth >= self._depth_limit
-        return not (is_duplicate or is_too_deep) and reason is None
+        return is_new
 
     def _note_pending(self, url: str, lease: Lease) -> None:
         if len(self._pending) >= _MOST_PENDING:
@@ -202,10 +211,10 @@ class OwnRequests:
                 return True
         return False
 
-    def _is_known(self, url: str) -> bool:
-        knows = self._frontier.knows
+    def _is_known(self, url: str, depth: int) -> bool:
+        is_duplicate = self._frontier.is_duplicate
         # Scrapy does not filter what a spider starts with, but that is no reason to ask again.
-        if knows(url) or knows(f"{url}#{_START_MARK}"):
+        if is_duplicate(url, depth) or is_duplicate(f"{url}#{_START_MARK}", depth):
             return True
         lease = self._pending.get(url)
         return lease is not None and not lease.is_ended
@@ -248,6 +257,11 @@ class OwnRequests:
             # It was redirected here, as a page: only then it has another URL than its lease.
             request = _redirected(request, wire_url(lease.fetch_url))
         return cast("Request", request)
+
+
+def _depth(request: Request, default: int = 0) -> int:
+    depth: int = request.meta.get("depth", default)
+    return depth
 
 
 def _redirected(request: Request, url: str) -> Request:

@@ -348,6 +348,11 @@ class SqliteFrontier(Turns, Settled):
     def knows(self, url: str) -> bool:
         return self._store.get(url) is not None
 
+    @guarded(False)
+    def is_duplicate(self, url: str, depth: int) -> bool:
+        entry = self._store.get(url)
+        return entry is not None and not self._opens(entry, Way(depth))
+
     def unknown(self, urls: Iterable[str]) -> list[str]:
         return self._store.missing(urls)
 

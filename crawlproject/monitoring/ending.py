@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crawlproject.frontier.base import (
     DEPTH,
+    DUPLICATE,
     NOFOLLOW,
     ROBOTS,
     ROBOTS_UNREACHABLE,
@@ -177,6 +178,7 @@ def _reasons(limits: Limits) -> dict[str, tuple[str, str]]:
         TOO_LONG: (f"longer than {limits.url_length:,} characters", "-s URLLENGTH_LIMIT=N"),
         INTERNAL: ("in a private network", "only with a seed in one"),
         REPEATED_PATH: ("whose path goes round in circles", "-s SCOPE_MAX_REPEATED_SEGMENTS=N"),
+        DUPLICATE: ("that DUPEFILTER_CLASS took for others", ""),
         GROWING_PATH: (
             "that only make the path of their page longer",
             "-s SCOPE_MAX_REPEATED_SEGMENTS=0",

@@ -23,8 +23,8 @@ logger = logging.getLogger(__name__)
 FAILED = "rule failed"
 # Reasons by which the frontier knows what may let a URL in later. A rule can't mean them.
 RESERVED = (
-    *("depth", "nofollow", "growing path", "robots", "robots unreachable", "unlinked"),
-    "request not kept",
+    *("depth", "nofollow", "growing path", "duplicate", "robots", "robots unreachable"),
+    *("unlinked", "request not kept"),
 )
 
 

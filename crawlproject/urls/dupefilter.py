@@ -47,7 +47,7 @@ class CanonicalDupeFilter(BaseDupeFilter):
         self._canonicalizer = canonicalizer
         self._debug = debug
         self._seen: set[bytes] = set()
-        self._is_known: Callable[[str], bool] | None = None
+        self._is_known: Callable[[str, int], bool] | None = None
         # Whether the fingerprint says more than the identity that the frontier knows.
         self._has_own_fingerprints = not isinstance(fingerprinter, CanonicalFingerprinter)
         self._first_logged = False
@@ -60,8 +60,10 @@ class CanonicalDupeFilter(BaseDupeFilter):
         canonicalizer = canonicalizer_from(crawler.settings)
         return cls(fingerprinter, canonicalizer, crawler.settings.getbool("DUPEFILTER_DEBUG"))
 
-    def use(self, is_known: Callable[[str], bool]) -> None:
-        """Ask a frontier from now on whether an identity is known to it."""
+    def use(self, is_known: Callable[[str, int], bool]) -> None:
+        """Ask a frontier from now on whether a request with this identity, at this depth, is one
+        that it has.
+        """
         self._is_known = is_known
 
     def identity(self, request: Request) -> str:
@@ -71,7 +73,7 @@ class CanonicalDupeFilter(BaseDupeFilter):
     def request_seen(self, request: Request) -> bool:
         if self._is_known is None:
             return self._is_remembered(request)
-        if self._is_known(self.identity(request)):
+        if self._is_known(self.identity(request), request.meta.get("depth", 0)):
             return True
         return self._has_own_fingerprints and self._is_remembered(request)
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crawlproject.frontier.base import DEPTH, NOFOLLOW, Candidate, Facts, Skip
+from crawlproject.frontier.base import (
+    DEPTH,
+    DUPLICATE,
+    NOFOLLOW,
+    UNLINKED,
+    Candidate,
+    Facts,
+    Skip,
+)
 from crawlproject.frontier.database import DATABASE
 from crawlproject.frontier.hosts import HostLimits
 from crawlproject.frontier.questions import Questions
@@ -516,6 +524,44 @@ def test_a_request_of_a_spiders_own_comes_back_as_it_was(engine: Engine) -> None
     frontier.admit([Candidate("a/form#1", None, "POST")], depth=2)
     lease = take(frontier)
     assert (lease.request, lease.depth) == ("POST", 2)
+
+
+@pytest.mark.parametrize("reason", ["offsite: SCOPE=host", NOFOLLOW, DUPLICATE, UNLINKED])
+def test_a_request_of_a_spiders_own_lets_in_what_was_skipped(engine: Engine, reason: str) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/1", reason)], depth=1)
+    assert not frontier.is_duplicate("a/1", 3)
+    frontier.admit([Candidate("a/1", None, "GET")], depth=3)
+    lease = take(frontier)
+    assert (lease.url, lease.request, lease.depth) == ("a/1", "GET", 3)
+    assert list(frontier.skips()) == []
+    # The link that was not followed does not change it any more.
+    frontier.admit([Candidate("a/1", reason)], depth=1)
+    fetched(frontier, lease)
+    assert frontier.facts("a/1") == Facts(3, None, ())
+
+
+def test_a_request_that_is_too_deep_is_none_that_was_made(engine: Engine) -> None:
+    frontier = engine(depth_limit=2)
+    frontier.admit([Candidate("a/1", None, "deep")], depth=4)
+    frontier.admit([Candidate("a/1", None, "less deep")], depth=3)
+    assert frontier.exhausted()
+    assert not frontier.is_duplicate("a/1", 2)
+    frontier.admit([Candidate("a/1", None, "GET")], depth=2)
+    lease = take(frontier)
+    assert (lease.request, lease.depth) == ("GET", 2)
+    assert drain(frontier) == []
+
+
+def test_what_robots_txt_denies_is_not_let_in_by_another_request(engine: Engine) -> None:
+    frontier = engine()
+    frontier.admit([Candidate("a/1")])
+    lease = take(frontier)
+    lease.skip = "robots: Disallow: /"
+    frontier.finish(lease)
+    frontier.admit([Candidate("a/1", None, "GET")])
+    assert frontier.exhausted()
+    assert [skip.reason for skip in frontier.skips()] == ["robots"]
 
 
 def test_what_was_just_admitted_is_known(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 from scrapy import Request, Spider
@@ -10,6 +11,7 @@ from scrapy.dupefilters import BaseDupeFilter
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import Rule
 from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.request import RequestFingerprinter
 
 from crawlproject.spiders.site import SiteSpider
 from crawlproject.urls.dupefilter import CanonicalDupeFilter
@@ -115,10 +117,79 @@ async def test_what_an_earlier_run_has_asked_for_is_known(
     assert crawled.stats["dupefilter/filtered"] == 1
 
 
+class FirstLetter:
+    """A fingerprinter: URLs with the same first letter are the same."""
+
+    def fingerprint(self, request: Request) -> bytes:
+        return request.url.rpartition("/")[2][:1].encode()
+
+
+@pytest.mark.parametrize(
+    "setting", [{"DUPEFILTER_CLASS": OnlyShort}, {"REQUEST_FINGERPRINTER_CLASS": FirstLetter}]
+)
 @deferred_f_from_coro_f
-async def test_a_filter_of_a_projects_own_is_asked_too(site: SiteFactory) -> None:
+async def test_what_a_filter_of_a_projects_own_takes_for_a_duplicate_is_not_fetched(
+    site: SiteFactory, setting: dict[str, Any]
+) -> None:
     server = site({"pages": {"/": {"links": ["/apple", "/ant", "/bee", "/bee#x"]}}, "default": {}})
-    settings = {"DUPEFILTER_CLASS": OnlyShort, "ROBOTSTXT_OBEY": False}
-    crawled = await crawl_site(server.url(), settings, spider=ByRules)
-    assert crawled.stats["own/filtered"] >= 1
-    assert "/apple" in server.paths()
+    settings = {**setting, "ROBOTSTXT_OBEY": False}
+    crawled = await crawl_site(server.url(), settings, spider=ByRules, sitemaps="never")
+    assert sorted(server.paths()) == ["/", "/apple", "/bee"]
+    assert crawled.frontier.counts().skipped == {"duplicate": 1}
+    # It is a link all the same.
+    assert server.url("/ant") in crawled.pages[server.url()].links
+
+
+class Ways(Spider):
+    """Finds /x at a depth of 3 first, and at a depth of 1 afterwards."""
+
+    name = "ways"
+    seed: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.seed, self.on_page)
+
+    def on_page(self, response: Response) -> Iterator[Any]:
+        links = {"/": ["/a"], "/a": ["/b"], "/b": ["/x", "/start"], "/start": ["/x"]}
+        for path in links.get(urlsplit(response.url).path, []):
+            meta = {"depth_reset": True} if path == "/start" else {}
+            yield response.follow(path, self.on_page, meta=meta)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "redis"])
+@pytest.mark.parametrize("settings", [{}, {"REQUEST_FINGERPRINTER_CLASS": RequestFingerprinter}])
+@deferred_f_from_coro_f
+async def test_a_request_that_was_too_deep_is_no_duplicate_of_one_that_is_not(
+    site: SiteFactory, redis_url: str, engine: str, settings: dict[str, Any]
+) -> None:
+    server = site({"default": {}})
+    settings = {"DEPTH_LIMIT": 2, "ROBOTSTXT_OBEY": False, **settings}
+    if engine == "redis":
+        settings |= {"REDIS_URL": redis_url, "FRONTIER_CRAWL_ID": "ways"}
+    await crawl_site(server.url(), settings, spider=Ways)
+    assert server.paths() == ["/", "/a", "/b", "/start", "/x"]
+
+
+class Asking(SiteSpider):
+    """Asks for pages that are not in scope."""
+
+    name = "asking"
+
+    def parse_start_url(self, response: Response, **kwargs: Any) -> Any:
+        if response.url.endswith("/last"):
+            yield Request(response.urljoin("/left-out"), self.own)
+            yield Request(response.urljoin("/left-out-and-not-linked"), self.own)
+
+    def own(self, response: Response) -> Iterator[Any]:
+        yield {"got": urlsplit(response.url).path}
+
+
+@deferred_f_from_coro_f
+async def test_a_request_of_a_callback_is_made_though_a_link_to_the_same_url_was_left_out(
+    site: SiteFactory,
+) -> None:
+    server = site({"pages": {"/": {"links": ["/left-out", "/last"]}}, "default": {}})
+    crawled = await crawl_site(server.url(), spider=Asking, exclude="left-out")
+    got = sorted(item["got"] for item in crawled.items if isinstance(item, dict))
+    assert got == ["/left-out", "/left-out-and-not-linked"]
+    assert "dupefilter/filtered" not in crawled.stats

@@ -56,15 +56,16 @@ async def test_requests_get_the_depth_of_their_response_and_one() -> None:
 
 
 @deferred_f_from_coro_f
-async def test_a_spiders_own_requests_are_limited_filtered_and_skipped_like_links(
+async def test_a_spiders_own_requests_are_limited_and_skipped_like_links(
     site: SiteFactory,
 ) -> None:
     server = site({"pages": {"/": {"links": ["/a"]}, "/a": {}, "/own": {}, "/deeper": {}}})
     crawled = await crawl_site(server.url(), depth="1", spider=FollowingSpider)
     assert sorted(server.paths()) == ["/", "/a", "/own"]
     assert {"own": server.url("/own"), "depth": 1} in crawled.items
-    # Of /a's it is the second, of /own's it is too deep.
-    assert crawled.stats["dupefilter/filtered"] == 1
+    # /own again from /a, and /deeper: both are too deep, and no filter is asked, as in Scrapy.
+    assert crawled.stats["depth/request_ignored_count"] == 2
+    assert "dupefilter/filtered" not in crawled.stats
     assert crawled.skipped() == {server.url("/deeper"): "depth"}
     assert crawled.frontier.exhausted()
 

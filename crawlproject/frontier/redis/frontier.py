@@ -57,7 +57,7 @@ _LEAVING = 5.0
 # How often a session is renewed before it would end, and seconds between two renewals at most:
 # so soon everyone knows that the crawl is to end.
 _RENEWALS, _LONGEST_RENEWAL = 6, 5.0
-# Links that were let in lately: they need not be judged again.
+# URLs that were admitted lately: they need not be judged again.
 _JUDGED = 65_536
 # No delay between two requests is longer: a host that has to wait more is held.
 _LONG = 60.0
@@ -98,6 +98,7 @@ class RedisFrontier(Orders):
         scripts.mend = move_wrong
         self._options = options
         self._judge: Callable[[str], str | None] | None = options.pop("judge", None)
+        self._depth_limit: int | None = options.get("depth_limit")
         self.desk = Desk(limits, room=room, ahead=ahead, share=share, vary=vary)
         self._gate = self.desk.gate
         self.session = Session(
@@ -246,6 +247,10 @@ class RedisFrontier(Orders):
     def knows(self, url: str) -> bool:
         return url in self._judged
 
+    def is_duplicate(self, url: str, depth: int) -> bool:
+        # The committer decides about all others.
+        return url in self._judged
+
     def unknown(self, urls: Iterable[str]) -> list[str]:
         judged = self._judged
         return [url for url in urls if url not in judged]
@@ -334,10 +339,13 @@ class RedisFrontier(Orders):
         answer = answers.to_record(lease, is_whole=True)
         content = lease.content
         self.desk.end(number, messages.to_bytes("answer", number, answer, content=content))
-        self._remember_admitted(url for url in lease.links if url not in lease.reasons)
+        admitted = (url for url in lease.links if url not in lease.reasons)
+        self._remember_admitted(admitted, lease.depth + 1)
         self._settle()
 
-    def _remember_admitted(self, urls: Iterable[str]) -> None:
+    def _remember_admitted(self, urls: Iterable[str], depth: int) -> None:
+        if self._depth_limit is not None and depth > self._depth_limit:
+            return
         if len(self._judged) > _JUDGED:
             self._judged.clear()
         self._judged.update(dict.fromkeys(urls))

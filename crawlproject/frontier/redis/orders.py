@@ -38,8 +38,8 @@ class Orders(Turns):
         """Tell everything, and commit everything, as far as that is this worker's part."""
 
     @abstractmethod
-    def _remember_admitted(self, urls: Iterable[str]) -> None:
-        """URLs were let in by the scope of now."""
+    def _remember_admitted(self, urls: Iterable[str], depth: int) -> None:
+        """URLs were let in by the current scope, unless they are too deep."""
 
     def _order(self, kind: str, *body: Any) -> int:
         """How many more URLs are queued then, as far as it is known."""
@@ -52,7 +52,7 @@ class Orders(Turns):
     def admit(self, candidates: Iterable[Candidate], depth: int = 0) -> int:
         queued = self._reply.counts.queued
         told = [_shareable(candidate) for candidate in candidates]
-        self._remember_admitted(url for url, reason, _ in told if url and reason is None)
+        self._remember_admitted((url for url, reason, _ in told if url and reason is None), depth)
         for start in range(0, len(told), _AT_ONCE):
             self._tell("admit", told[start : start + _AT_ONCE], depth)
         self._settle()
