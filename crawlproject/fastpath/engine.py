@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-# Scrapy's name: filters and handlers of a project know these messages by it.
+# Scrapy's names: filters and handlers of a project know these messages by them.
 logger = logging.getLogger("scrapy.core.engine")
+scraper_logger = logging.getLogger("scrapy.core.scraper")
 
 
 def install(crawler: Crawler) -> None:
@@ -141,7 +142,8 @@ class _Requests:
         try:
             await self._scraper._scrape(result, request)
         except Exception:  # of any component: without this the crawl would never end
-            self._log(logging.ERROR, f"Scraper bug processing {request}")
+            extra = {"spider": self._crawler.spider}
+            scraper_logger.error("Scraper bug processing %s", request, exc_info=True, extra=extra)
         finally:
             slot.finish_response(result, request)
             self._scraper._check_if_closing()

@@ -6,7 +6,9 @@ each pipeline. Here the output is processed in the task of the response. What is
 order, and the handling of errors are the same. (The downloader has yielded to the event loop.)
 
 It is used for crawls that process one item at a time (CONCURRENT_ITEMS), as far as the spider
-middlewares allow it: those that look at one output at a time (``BaseSpiderMiddleware``) do.
+middlewares allow it: those that look at one output at a time (``BaseSpiderMiddleware``) do, and
+those that handle exceptions do not. Scrapy's HttpErrorMiddleware is one of the latter, so most of
+the saving is for the site spider, which does without it.
 
 Without it a page of 25 KB takes 7 to 12 % more CPU time.
 """
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import AsyncIterator
+from itertools import count
 from types import AsyncGeneratorType
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +34,8 @@ from scrapy.utils.spider import iterate_spider_output
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from crawlproject.frontier.engine import next_turn
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -39,6 +44,11 @@ if TYPE_CHECKING:
     Process = Callable[[Any, Response | None], Any]
     # What a spider middleware does with a request, and with an item; None: nothing.
     Processor = tuple[Process | None, Process | None]
+
+
+# Outputs of a callback that are processed in one turn of the event loop: it may yield thousands,
+# and others have to run meanwhile.
+_OUTPUTS_AT_ONCE = 8
 
 
 def install(crawler: Crawler) -> None:
@@ -160,18 +170,25 @@ class _Scraping:
     async def _process(
         self, output: AsyncIterator[Any], request: Request, response: Response
     ) -> None:
-        while True:
+        for number in count(1):
             try:
-                one = self._processed(await anext(output), response)
+                one = await anext(output)
             except StopAsyncIteration:
                 return
-            except Exception:  # of the callback or a middleware, as above
+            except Exception:  # of the callback, as above
+                self._report(request, response)
+                return
+            try:
+                one = self._processed(one, response)
+            except Exception:  # of a middleware
                 self._report(request, response)
                 return
             if isinstance(one, Request):
                 self._crawler.engine.crawl(one)
             elif one is not None:
                 await self._scraper.start_itemproc_async(one, response=response)
+            if not number % _OUTPUTS_AT_ONCE:
+                await next_turn()
 
     def _processed(self, one: Any, response: Response) -> Any:
         for of_request, of_item in self._processors:
@@ -196,8 +213,12 @@ class _Scraping:
         """Process the output of an errback, or of a callback that Scrapy has called, in order."""
         errback = aiter_errback if isinstance(output, AsyncIterator) else iter_errback
         outputs: Any = errback(output, self._scraper.handle_spider_error, request, response)
+        number = 0
         async for one in as_async_generator(outputs):
             await self._scraper._process_spidermw_output_async(one, response)
+            number += 1
+            if not number % _OUTPUTS_AT_ONCE:
+                await next_turn()
 
     def _report(self, request: Request, response: Response) -> None:
         failure = Failure()

@@ -103,7 +103,9 @@ class FastSignalManager(SignalManager):
 
 
 def install(crawler: Crawler) -> None:
-    crawler.signals = FastSignalManager(crawler)
+    """Replace Scrapy's own manager, and no other."""
+    if type(crawler.signals) is SignalManager:
+        crawler.signals = FastSignalManager(crawler)
 
 
 def _connected(sender: Any, signal: Any) -> list[list[Any]]:

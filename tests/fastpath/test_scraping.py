@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from scrapy import signals
+from scrapy import Request, Spider, signals
 from scrapy.core.downloader import Downloader
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject import settings as defaults
+from tests.crawling import crawl_site
 from tests.frontier.test_own_requests import (
     MEDDLED,
     WAYS,
@@ -23,12 +25,12 @@ from tests.frontier.test_own_requests import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
-    from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from twisted.python.failure import Failure
 
     from tests.site.fixture import Site
 
@@ -134,6 +136,46 @@ async def test_the_same_is_called_signalled_logged_and_counted(
     scrapys = await observed(server, tmp_path / "scrapys", caplog, middlewares, fastpath=False)
     assert all(fast)
     assert fast == scrapys
+
+
+class Many(Spider):
+    """Yields many outputs, and counts how often another task runs meanwhile."""
+
+    name = "many"
+    seed: str
+    turns = 0
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.seed, self.on_page, errback=self.on_error)
+
+    def on_page(self, response: Response) -> Iterator[Any]:
+        return self.outputs()
+
+    def on_error(self, failure: Failure) -> Iterator[Any]:
+        return self.outputs()
+
+    def outputs(self) -> Iterator[Any]:
+        task = asyncio.get_running_loop().create_task(self.run_beside())
+        for number in range(200):
+            yield {"number": number}
+        task.cancel()
+
+    async def run_beside(self) -> None:
+        while True:
+            self.turns += 1
+            await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("page", [{}, {"drop": True}], ids=["callback", "errback"])
+@deferred_f_from_coro_f
+async def test_others_run_while_a_callback_yields_many_outputs(
+    site: SiteFactory, fastpath: bool, page: dict[str, Any]
+) -> None:
+    server = site({"pages": {"/": page}})
+    settings = {"ROBOTSTXT_OBEY": False, "RETRY_ENABLED": False}
+    crawled = await crawl_site(server.url(), settings, spider=Many)
+    assert len(crawled.items) == 200
+    assert crawled.crawler.spider.turns >= 20  # type: ignore[union-attr]
 
 
 @deferred_f_from_coro_f
