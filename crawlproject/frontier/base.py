@@ -344,6 +344,11 @@ class Frontier(Protocol):
     def next_ready(self, now: float) -> float | None:
         """When ``take`` is worth asking again; None: only after another call to the frontier."""
 
+    def start_late(self, lease: Lease, now: float) -> float:
+        """Seconds until the request of a lease may start; 0: it starts now. A middleware may have
+        held it up since it was taken.
+        """
+
     def landed(self, lease: Lease, now: float) -> None:
         """The server's answer is complete (or failed): the host's delay counts from here."""
 

@@ -351,6 +351,23 @@ class HostGate(Generic[T]):
         self._changed(host)
         self._offer(host)
 
+    def start_late(self, name: str, taken_at: float, now: float) -> float:
+        """Start a request that was taken a while ago: 0 if it may start, else seconds to wait.
+
+        Other requests may have started or ended at the host since.
+        """
+        self._now = max(self._now, now)
+        host = self.host(name)
+        is_last = host.started_at == taken_at
+        last_start = host.started_before if is_last else host.started_at
+        wait = max(host.ready_at, last_start + host.interval) - now
+        if wait > 0:
+            return wait
+        host.started_before, host.started_at = last_start, now
+        self._changed(host)
+        self._offer(host)
+        return 0.0
+
     def withdraw(self, name: str, started_at: float) -> None:
         """What was taken at a time never reached the host: it costs neither delay nor rate."""
         host = self.host(name)

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from crawlproject.frontier.hosts import HostGate, HostsNow
 
 
+# Seconds from a take to the start of its request, at most, unless something has held it up.
+_PROMPT = 0.02
+
+
 class Turns(ABC):
     """Needs ``_gate``; is guarded as the engine is (``guard.py``)."""
 
@@ -30,6 +34,16 @@ class Turns(ABC):
     def stop_reason(self) -> str | None:
         # Who is alone is stopped by a signal.
         return None
+
+    @guarded(0.0)
+    def start_late(self, lease: Lease, now: float) -> float:
+        taken_at = self._flying.get(lease.url)
+        if taken_at is None or now - taken_at < _PROMPT:
+            return 0.0
+        wait = self._gate.start_late(lease.host, taken_at, now)
+        if not wait:
+            self._flying[lease.url] = now
+        return wait
 
     @guarded(None)
     def landed(self, lease: Lease, now: float) -> None:

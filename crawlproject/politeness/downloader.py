@@ -36,7 +36,9 @@ from scrapy.exceptions import CannotResolveHostError, DownloadTimeoutError
 from scrapy.utils.defer import deferred_from_coro
 
 from crawlproject.failures import FETCH_ERRORS
+from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE, NOT_ASKED
+from crawlproject.frontier.clock import now
 from crawlproject.frontier.engine import is_rushed, next_turn, scheduler_of, wake
 from crawlproject.frontier.turnstile import has_turn, passing
 from crawlproject.urls.canonical import host_of
@@ -125,6 +127,7 @@ class GatedDownloader(Downloader):
         elif self._has_proxy or LEASE not in request.meta:
             await self._until_name_is_known(request)
         if has_turn(request):
+            await self._until_it_may_start(request)
             # A connection lives longer, and would hold the request with its context.
             passing.set(None)
             return await self._send(request)
@@ -143,6 +146,15 @@ class GatedDownloader(Downloader):
             # A slot that somebody has chosen may have limits of its own (DOWNLOAD_SLOTS).
             is_chosen = slot is not None and slot != host
             return await (self._enqueue_request if is_chosen else self._send)(request)
+
+    async def _until_it_may_start(self, request: Request) -> None:
+        """Wait if a middleware has held up a request and others of its host came before it."""
+        lease = request.meta.get(LEASE)
+        if lease is not None:
+            frontier = frontier_of(self.crawler)
+            # The gate tells how long it takes, and has no event for it.
+            while wait := frontier.start_late(lease, now()):  # noqa: ASYNC110
+                await asyncio.sleep(wait)
 
     async def _send(self, request: Request) -> Response:
         send, spider = self.signals.send_catch_log, self.crawler.spider

@@ -94,6 +94,32 @@ def test_every_start_keeps_all_limits_and_waits_for_nothing_else(
         assert start == max(waits)
 
 
+@pytest.mark.parametrize(
+    ("limits", "takes", "held_up", "wait"),
+    [
+        # The other one ends at 3, so this one may start at 5.
+        (HostLimits(delay=2, concurrency=2), [0.0, 0.0], 0, 1.5),
+        # The other one has started at 2, so this one may start at 4.
+        (HostLimits(0, rate=0.5, concurrency=2), [0.0, 2.0], 0, 0.5),
+        (HostLimits(0, rate=0.5, concurrency=2), [0.0, 2.0], 1, 0.0),
+        (HostLimits(0, concurrency=2), [0.0, 0.0], 0, 0.0),
+    ],
+)
+def test_a_request_that_is_held_up_starts_when_its_host_may_be_asked(
+    limits: HostLimits, takes: list[float], held_up: int, wait: float
+) -> None:
+    gate = gate_of(limits)
+    assert all(gate.take(moment) for moment in takes)
+    gate.landed("a", 3.0)
+    assert gate.start_late("a", takes[held_up], 3.5) == wait
+    started_at = 3.5 + wait
+    assert not wait or gate.start_late("a", takes[held_up], started_at) == 0
+    assert gate.host("a").started_at == started_at
+    # It never reached the host after all.
+    gate.withdraw("a", started_at)
+    assert gate.host("a").started_at == takes[1 - held_up]
+
+
 @given(
     delay=eighths,
     concurrency=st.integers(1, 3),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from crawlproject import settings as defaults
 from tests.crawling import crawl_site
+from tests.frontier.test_own_requests import also
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from scrapy import Request
 
     from tests.site.fixture import Site
 
@@ -93,6 +98,38 @@ async def test_rate_is_requests_started_a_second(site: SiteFactory) -> None:
     starts = [entry["start"] for entry in server.log()]
     # What a busy machine delays on its way comes later, which makes a single interval shorter.
     assert starts[-1] - starts[0] >= 0.5 * (len(starts) - 1) / rate
+
+
+class HoldsUp:
+    """A downloader middleware that keeps every other request for a while."""
+
+    def __init__(self) -> None:
+        self.requests = 0
+
+    async def process_request(self, request: Request) -> None:
+        self.requests += 1
+        if self.requests % 2:
+            await asyncio.sleep(0.2)
+
+
+@pytest.mark.parametrize("limits", [{"delay": "0.3"}, {"rate": "4"}])
+@deferred_f_from_coro_f
+async def test_a_request_that_a_middleware_holds_up_does_not_start_too_soon(
+    site: SiteFactory, limits: dict[str, str]
+) -> None:
+    server = site({"generated": {"kind": "wide", "pages": 10}, "random_delay": [0.02, 0.08]})
+    settings = {
+        "DOWNLOADER_MIDDLEWARES": also(defaults.DOWNLOADER_MIDDLEWARES, HoldsUp),
+        "AUTOTHROTTLE_ENABLED": False,
+    }
+    crawled = await crawl_site(server.url(), settings, concurrency="2", sitemaps="never", **limits)
+    assert len(crawled.pages) == 11
+    if "delay" in limits:
+        assert min(server.pauses()) >= 0.3
+    else:
+        starts = [entry["start"] for entry in server.log()]
+        # What a busy machine delays on its way comes later, which makes a single interval shorter.
+        assert starts[-1] - starts[0] >= 0.95 * (len(starts) - 1) / 4
 
 
 @deferred_f_from_coro_f
