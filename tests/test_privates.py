@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import scrapy
 
 PROJECT = Path(__file__).parent.parent
 PACKAGE = PROJECT / "crawlproject"
@@ -87,10 +88,24 @@ def inherited(name: str) -> set[str]:
     return names
 
 
+@cache
+def names_of_scrapy() -> set[str]:
+    """The private names that classes of Scrapy define."""
+    names: set[str] = set()
+    for path in Path(scrapy.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                names |= defined_in(node)
+    return names
+
+
 class Finder(ast.NodeVisitor):
     def __init__(self, tree: ast.Module) -> None:
         self.found: set[str] = set()
-        self._module = defined_in(tree)
+        # The names of the module's classes: one object may use those of another.
+        self._module = set().union(
+            *(defined_in(node) for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+        )
         # What each class around has, its own bases' among it.
         self._classes: list[set[str]] = []
         self.visit(tree)
@@ -107,8 +122,11 @@ class Finder(ast.NodeVisitor):
         match node.value:
             case ast.Name(id="self" | "cls") | ast.Call(func=ast.Name(id="super")):
                 own = set().union(*self._classes)
-            case _:
+            case ast.Name():
                 own = self._module
+            case _:
+                # An attribute of an attribute is seldom of the same class.
+                own = self._module - names_of_scrapy()
         if node.attr not in own:
             self.found.add(node.attr)
 
@@ -122,6 +140,10 @@ class Finder(ast.NodeVisitor):
                 self.found.add(name)
             case _:
                 pass
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str) and node.value in names_of_scrapy() - self._module:
+            self.found.add(node.value)
 
     def visit_keyword(self, node: ast.keyword) -> None:
         self.generic_visit(node)
@@ -200,7 +222,10 @@ def test_each_has_a_reason(module: str) -> None:
         ("class A(B):\n    def f(self): return self._rules", {"_rules"}),
         ("class A(B):\n    def f(self): return super()._rules()", {"_rules"}),
         ("class A:\n    def f(self): self._own = 1\n    def g(self): return self._own", set()),
-        ("_own = 1\ndef f(module): return module._own", set()),
+        ("class A:\n    _own = 1\n    def f(self, other): return other._own", set()),
+        ("def _slot(): pass\ndef f(engine): return engine._slot", {"_slot"}),
+        ("class A:\n    def _slot(self): return self.engine._slot", {"_slot"}),
+        ("NAMES = ('_slot', '_of_nobody')", {"_slot"}),
         ("def f(pair): return pair._replace(a=1), pair.__class__", set()),
         ("ensure_awaitable(1, _warn='f')", {"_warn"}),
         ("from scrapy.utils.defer import _schedule_coro", {"_schedule_coro"}),
