@@ -85,6 +85,8 @@ class OwnRequests:
             self._canonical = CanonicalDupeFilter.from_crawler(crawler)
             self._filters = (self._canonical, dupefilter)
         self._canonical.use(self._is_known)
+        # A subclass may call a URL new that the frontier has, and that can't be made twice.
+        self._may_err = type(self._canonical).request_seen is not CanonicalDupeFilter.request_seen
         self._pending: dict[str, Lease] = {}
         self._has_unkept = False
 
@@ -209,6 +211,9 @@ class OwnRequests:
             if one.request_seen(request):
                 one.log(request, self._spider)
                 return True
+        if self._may_err and self._is_known(self._canonical.identity(request), _depth(request)):
+            self._canonical.log(request, self._spider)
+            return True
         return False
 
     def _is_known(self, url: str, depth: int) -> bool:

@@ -46,10 +46,12 @@ class CanonicalDupeFilter(BaseDupeFilter):
         self.fingerprinter = fingerprinter
         self._canonicalizer = canonicalizer
         self._debug = debug
-        self._seen: set[bytes] = set()
+        self._seen: set[str] = set()
         self._is_known: Callable[[str, int], bool] | None = None
         # Whether the fingerprint says more than the identity that the frontier knows.
-        self._has_own_fingerprints = not isinstance(fingerprinter, CanonicalFingerprinter)
+        self._has_own_fingerprints = not isinstance(fingerprinter, CanonicalFingerprinter) or (
+            type(self).request_fingerprint is not CanonicalDupeFilter.request_fingerprint
+        )
         self._first_logged = False
 
     @classmethod
@@ -77,8 +79,12 @@ class CanonicalDupeFilter(BaseDupeFilter):
             return True
         return self._has_own_fingerprints and self._is_remembered(request)
 
+    def request_fingerprint(self, request: Request) -> str:
+        """As in Scrapy's filter, for subclasses: requests with the same string are duplicates."""
+        return self.fingerprinter.fingerprint(request).hex()
+
     def _is_remembered(self, request: Request) -> bool:
-        fingerprint = self.fingerprinter.fingerprint(request)
+        fingerprint = self.request_fingerprint(request)
         if fingerprint in self._seen:
             return True
         self._seen.add(fingerprint)

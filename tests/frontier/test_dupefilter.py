@@ -124,8 +124,18 @@ class FirstLetter:
         return request.url.rpartition("/")[2][:1].encode()
 
 
+class SubclassByLetter(CanonicalDupeFilter):
+    def request_fingerprint(self, request: Request) -> str:
+        return request.url.rpartition("/")[2][:1]
+
+
 @pytest.mark.parametrize(
-    "setting", [{"DUPEFILTER_CLASS": OnlyShort}, {"REQUEST_FINGERPRINTER_CLASS": FirstLetter}]
+    "setting",
+    [
+        {"DUPEFILTER_CLASS": OnlyShort},
+        {"DUPEFILTER_CLASS": SubclassByLetter},
+        {"REQUEST_FINGERPRINTER_CLASS": FirstLetter},
+    ],
 )
 @deferred_f_from_coro_f
 async def test_what_a_filter_of_a_projects_own_takes_for_a_duplicate_is_not_fetched(
@@ -138,6 +148,22 @@ async def test_what_a_filter_of_a_projects_own_takes_for_a_duplicate_is_not_fetc
     assert crawled.frontier.counts().skipped == {"duplicate": 1}
     # It is a link all the same.
     assert server.url("/ant") in crawled.pages[server.url()].links
+
+
+class Forgetful(CanonicalDupeFilter):
+    def request_seen(self, request: Request) -> bool:
+        return False
+
+
+@deferred_f_from_coro_f
+async def test_a_url_that_the_frontier_has_is_a_duplicate_whatever_a_subclass_says(
+    site: SiteFactory,
+) -> None:
+    server = site(SITE)
+    settings = {"DUPEFILTER_CLASS": Forgetful, "ROBOTSTXT_OBEY": False}
+    crawled = await crawl_site(server.url(), settings, spider=Plain)
+    assert server.paths().count("/a?x=1&y=2") == 1
+    assert crawled.stats["dupefilter/filtered"] == 3
 
 
 class Ways(Spider):
