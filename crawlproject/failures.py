@@ -15,12 +15,14 @@
 | ``unreadable`` | an answer that is no HTTP, that we failed to read, or not in time |
 | ``failed`` | an injected fetch function returned nothing or raised |
 
-A detail may follow after a colon. Any other word is the verdict of a team's own gatekeeper.
+A detail may follow after a colon. Any other word is the verdict of a team's own gatekeeper, or
+``ignored``: a middleware of the team's has raised IgnoreRequest, with the detail as its message.
 """
 
 from __future__ import annotations
 
 import errno
+import re
 import ssl
 from enum import StrEnum
 
@@ -32,7 +34,10 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     IgnoreRequest,
     ResponseDataLossError,
+    StopDownload,
 )
+
+from crawlproject.redaction import SECRETS
 
 # Errors of a fetch that say all in their message: no traceback is needed to understand them.
 FETCH_ERRORS = (
@@ -74,6 +79,10 @@ _KINDS: tuple[tuple[type[BaseException], str], ...] = (
 
 
 _NOT_HTTP = "unreadable: not HTTP"
+_IGNORED = "ignored"
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+# Characters of a message that are shown.
+_MOST_CHARACTERS = 200
 
 _MEANINGS = {
     "timeout": "no complete answer in time",
@@ -136,6 +145,15 @@ class NotNow(Exception):
 
 def error_of(exception: BaseException) -> str:
     """The word for a failed download."""
+    return _known_error(exception) or f"unreadable: {type(exception).__name__}"
+
+
+def is_bug(exception: BaseException) -> bool:
+    """Whether it is no failure of a fetch: as a rule, a bug of a user's middleware."""
+    return _known_error(exception) is None
+
+
+def _known_error(exception: BaseException) -> str | None:
     if isinstance(exception, Verdict):
         return exception.error
     if isinstance(exception, DownloadFailedError | DownloadConnectionRefusedError):
@@ -148,9 +166,22 @@ def error_of(exception: BaseException) -> str:
         if isinstance(exception, kind):
             return error
     if isinstance(exception, IgnoreRequest):
-        # Scrapy's HttpCompressionMiddleware, where a team has put it back: over the limit.
+        return _ignored(exception)
+    if isinstance(exception, StopDownload):
+        return f"{_IGNORED}: the download was stopped"
+    return None
+
+
+def _ignored(exception: IgnoreRequest) -> str:
+    if (response := getattr(exception, "response", None)) is not None:
+        # Scrapy's HttpErrorMiddleware, where a team has put it back.
+        return f"unexpected status {response.status}"
+    message = str(exception)
+    if "DOWNLOAD_MAXSIZE" in message:
+        # Scrapy's HttpCompressionMiddleware, the same.
         return "too large"
-    return f"unreadable: {type(exception).__name__}"
+    text = " ".join(_CONTROL.sub(" ", SECRETS.clean(message)).split())[:_MOST_CHARACTERS]
+    return f"{_IGNORED}: {text}" if text else _IGNORED
 
 
 def _failed_lookup(exception: CannotResolveHostError) -> str:

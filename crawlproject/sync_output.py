@@ -2,7 +2,8 @@
 
 Scrapy ends with a traceback where a middleware has no asynchronous form of that method, because
 callbacks of a CrawlSpider are asynchronous generators. Here such a class gets one: what the
-callback yields is collected first, then handed to the synchronous method.
+callback yields is collected first, then handed to the synchronous method. If the callback raises,
+what it had yielded is handed on all the same, and the exception is raised after it.
 """
 
 from __future__ import annotations
@@ -43,16 +44,20 @@ def with_asynchronous(component: type) -> type:
     """A subclass with the asynchronous form of ``process_spider_output``."""
 
     async def process(self: Any, response: Response, result: AsyncIterator[Any]) -> Any:
-        outputs = [one async for one in result]
+        outputs, problem = await _collected(result)
         for one in self.process_spider_output(response, outputs):
             yield one
+        if problem is not None:
+            raise problem
 
     async def process_with_spider(
         self: Any, response: Response, result: AsyncIterator[Any], spider: Spider
     ) -> Any:
-        outputs = [one async for one in result]
+        outputs, problem = await _collected(result)
         for one in self.process_spider_output(response, outputs, spider):
             yield one
+        if problem is not None:
+            raise problem
 
     # Scrapy still hands the spider to a method that requires it.
     wants_spider = argument_is_required(component.process_spider_output, "spider")  # type: ignore[attr-defined]
@@ -63,3 +68,14 @@ def with_asynchronous(component: type) -> type:
         "__doc__": component.__doc__,
     }
     return type(component.__name__, (component,), members)
+
+
+async def _collected(result: AsyncIterator[Any]) -> tuple[list[Any], Exception | None]:
+    """What a callback yields, and what it raises in the end."""
+    outputs: list[Any] = []
+    try:
+        async for one in result:
+            outputs.append(one)  # noqa: PERF401 - not all of them, if it raises
+    except Exception as error:
+        return outputs, error
+    return outputs, None

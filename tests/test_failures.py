@@ -13,11 +13,22 @@ from scrapy.exceptions import (
     DownloadTimeoutError,
     IgnoreRequest,
     ResponseDataLossError,
+    StopDownload,
 )
+from scrapy.http import Response
+from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.internet.error import ConnectionRefusedError as TwistedRefused
 
 from crawlproject import failures
-from crawlproject.failures import WORDS, NameNotResolved, NotHttp, Unresolved, Verdict, error_of
+from crawlproject.failures import (
+    WORDS,
+    NameNotResolved,
+    NotHttp,
+    Unresolved,
+    Verdict,
+    error_of,
+    is_bug,
+)
 from tests.crawling import PROJECT
 
 
@@ -40,12 +51,18 @@ def test_the_words_are_those_of_the_docs() -> None:
         (ResponseDataLossError(), "truncated"),
         (DownloadFailedError(), "connection lost"),
         (OSError(), "connection lost"),
-        (IgnoreRequest(), "too large"),
+        (IgnoreRequest("exceeded DOWNLOAD_MAXSIZE (100 B)"), "too large"),
+        (IgnoreRequest("not  licensed\r\n\x1b[31m"), "ignored: not licensed [31m"),
+        (IgnoreRequest("x" * 1000), f"ignored: {'x' * 200}"),
+        (IgnoreRequest(), "ignored"),
+        (HttpError(Response("http://a.test/", status=404)), "unexpected status 404"),
+        (StopDownload(), "ignored: the download was stopped"),
         (ZeroDivisionError(), "unreadable: ZeroDivisionError"),
     ],
 )
 def test_every_failure_has_a_word(exception: Exception, error: str) -> None:
     assert error_of(exception) == error
+    assert is_bug(exception) == (error == "unreadable: ZeroDivisionError")
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 from scrapy import Request
 from scrapy.settings import BaseSettings
 from scrapy.spiders import CrawlSpider, Rule
+from scrapy.utils.log import failure_to_exc_info
 from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
-from crawlproject.failures import NotNow, Verdict, error_of
+from crawlproject.failures import NotNow, Verdict, error_of, is_bug
 from crawlproject.fetching.guard import guard_of
 from crawlproject.frontier.base import LEASE, Candidate
+from crawlproject.frontier.entry import address_of
 from crawlproject.frontier.opening import keeps_visits
 from crawlproject.frontier.scheduler import FrontierScheduler
 from crawlproject.frontier.time_cap import time_cap_of
@@ -262,6 +264,7 @@ class SiteSpider(RuleSpider):
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]
         if isinstance(failure.value, NotNow):
             return
+        _log_bug(failure, lease)
         lease.failed = lease.is_reported = True
         if self._keeps_visits:
             note_visit(lease, None)
@@ -381,6 +384,7 @@ class SiteSpider(RuleSpider):
         assert failure.value is not None
         if isinstance(failure.value, NotNow):
             return
+        _log_bug(failure, lease)
         if self._keeps_visits:
             note_visit(lease, None)
         yield self._failed(lease, failure.value)
@@ -448,3 +452,11 @@ class SiteSpider(RuleSpider):
                 self.crawler.stats.inc_value("spider/seeds_failed")
                 self.seed_failures[page.url] = page.error
         return page
+
+
+def _log_bug(failure: Failure, lease: Lease) -> None:
+    """Log what a user's middleware has raised, as Scrapy does where a request has no errback."""
+    if failure.value is not None and is_bug(failure.value):
+        logger.error(
+            "Error downloading %s", address_of(lease.url), exc_info=failure_to_exc_info(failure)
+        )
