@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
 from scrapy.middleware import MiddlewareManager
+from scrapy.settings.default_settings import REQUEST_FINGERPRINTER_CLASS
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
@@ -133,8 +134,20 @@ def check_not_removed(settings: BaseSettings) -> None:
 def dupefilter_class(settings: BaseSettings) -> str | type:
     """The project's own class. Scrapy's and scrapy-redis' give way to ours."""
     named: str | type = settings["DUPEFILTER_CLASS"]
-    path = named if isinstance(named, str) else global_object_name(named)
-    return ours.DUPEFILTER_CLASS if path in _REPLACED_DUPEFILTERS else named
+    return ours.DUPEFILTER_CLASS if _path_of(named) in _REPLACED_DUPEFILTERS else named
+
+
+def has_own_filter(settings: BaseSettings) -> bool:
+    """Whether a class of the project's own decides which requests are duplicates."""
+    fingerprinters = (ours.REQUEST_FINGERPRINTER_CLASS, REQUEST_FINGERPRINTER_CLASS)
+    return (
+        _path_of(dupefilter_class(settings)) != ours.DUPEFILTER_CLASS
+        or _path_of(settings["REQUEST_FINGERPRINTER_CLASS"]) not in fingerprinters
+    )
+
+
+def _path_of(named: str | type) -> str:
+    return named if isinstance(named, str) else global_object_name(named)
 
 
 def _is_off(settings: BaseSettings, name: str, component: type) -> bool:

@@ -17,6 +17,7 @@ from crawlproject.errors import BadArgument
 from crawlproject.failures import NotNow, Verdict, error_of, is_bug
 from crawlproject.fetching.guard import guard_of
 from crawlproject.frontier.base import LEASE, Candidate
+from crawlproject.frontier.configuration import has_own_filter
 from crawlproject.frontier.entry import address_of
 from crawlproject.frontier.opening import keeps_visits
 from crawlproject.frontier.scheduler import FrontierScheduler
@@ -118,6 +119,8 @@ class SiteSpider(RuleSpider):
         self._keeps_hashes = keeps_hashes
         self._referrer_policy = referrer_policy
         self._deepest = -1
+        # Whether links become requests, as in CrawlSpider, and not plain URLs.
+        self._follows_by_requests = False
         # Why seeds were not fetched.
         self.seed_failures: dict[str, str] = {}
 
@@ -178,7 +181,17 @@ class SiteSpider(RuleSpider):
         if spider.has_own_rules and settings["SITEMAPS_MODE"] != ALWAYS:
             # What they name was found by no rule.
             sitemaps.are_wanted = False
-        if spider.has_own_rules and cls.find_links is not SiteSpider.find_links:
+        # A dupe filter of the project's own is asked about requests.
+        spider._follows_by_requests = spider.has_own_rules or has_own_filter(settings)
+        if cls.find_links is SiteSpider.find_links:
+            return spider
+        if not spider.has_own_rules and spider._follows_by_requests:
+            raise BadArgument(
+                "DUPEFILTER_CLASS",
+                f"it would not be asked about the links that find_links() of {cls.__name__} finds: "
+                "leave it out (or REQUEST_FINGERPRINTER_CLASS), or find links by rules",
+            )
+        if spider.has_own_rules:
             raise BadArgument(
                 "rules",
                 f"{cls.__name__} has rules, which find its links, and find_links(), which would "
@@ -195,7 +208,7 @@ class SiteSpider(RuleSpider):
 
     @property
     def has_own_rules(self) -> bool:
-        """Whether links are followed as CrawlSpider does."""
+        """Whether a subclass has rules: then links are followed as CrawlSpider does."""
         return self.rules is not SiteSpider.rules
 
     def seed_of(self, url: str) -> str:
@@ -294,7 +307,7 @@ class SiteSpider(RuleSpider):
         problem: Exception | None = None
         requests: list[Request] = []
         try:
-            if self.has_own_rules:
+            if self._follows_by_requests:
                 page, requests, problem = self._read_by_rules(response, lease, follow)
             else:
                 page = await self._read(response, lease)

@@ -7,15 +7,17 @@ from urllib.parse import urlsplit
 
 import pytest
 from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import Rule
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.request import RequestFingerprinter
 
+from crawlproject.errors import BadArgument
 from crawlproject.spiders.site import SiteSpider
 from crawlproject.urls.dupefilter import CanonicalDupeFilter
-from tests.crawling import crawl_site
+from tests.crawling import crawl_site, project_settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -137,17 +139,31 @@ class SubclassByLetter(CanonicalDupeFilter):
         {"REQUEST_FINGERPRINTER_CLASS": FirstLetter},
     ],
 )
+@pytest.mark.parametrize("spider", [ByRules, SiteSpider])
 @deferred_f_from_coro_f
 async def test_what_a_filter_of_a_projects_own_takes_for_a_duplicate_is_not_fetched(
-    site: SiteFactory, setting: dict[str, Any]
+    site: SiteFactory, setting: dict[str, Any], spider: type[Spider]
 ) -> None:
     server = site({"pages": {"/": {"links": ["/apple", "/ant", "/bee", "/bee#x"]}}, "default": {}})
     settings = {**setting, "ROBOTSTXT_OBEY": False}
-    crawled = await crawl_site(server.url(), settings, spider=ByRules, sitemaps="never")
+    crawled = await crawl_site(server.url(), settings, spider=spider, sitemaps="never")
     assert sorted(server.paths()) == ["/", "/apple", "/bee"]
     assert crawled.frontier.counts().skipped == {"duplicate": 1}
     # It is a link all the same.
     assert server.url("/ant") in crawled.pages[server.url()].links
+
+
+class Finding(SiteSpider):
+    name = "finding"
+
+    async def find_links(self, response: Response) -> dict[str, bool]:
+        return {}
+
+
+def test_find_links_and_a_filter_that_is_not_asked_about_them_are_refused() -> None:
+    crawler = Crawler(Finding, project_settings({"DUPEFILTER_CLASS": OnlyShort}))
+    with pytest.raises(BadArgument, match="DUPEFILTER_CLASS: it would not be asked"):
+        Finding.from_crawler(crawler, seed="http://127.0.0.1/")
 
 
 class Forgetful(CanonicalDupeFilter):
