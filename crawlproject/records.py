@@ -16,24 +16,27 @@ from dataclasses import fields
 from enum import Enum
 from operator import attrgetter
 from types import NoneType
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from itemadapter import ItemAdapter, is_item
 
 from crawlproject import page_adapter
 from crawlproject.items import Page
+from crawlproject.page_adapter import PageAdapter
 
 page_adapter.register()
 
 Record = dict[str, Any]
 
-# The kind of our own pages.
+# The kind of our own pages, those of a subclass of Page too.
 PAGE = "page"
+# In a crawl directory, where the record of a page names its class, if that is a subclass of Page.
+PAGE_CLASS = ":class"
 # Left out where it is false, but for pages that should have been rendered: so a crawl directory
 # tells them from the others, and the outputs don't.
 RENDERED = "rendered"
-PAGE_FIELDS = tuple(field.name for field in fields(Page) if field.name not in page_adapter.ASIDE)
+PAGE_FIELDS = tuple(PageAdapter.get_field_names_from_class(Page))
 PAGE_NAMES = frozenset(PAGE_FIELDS)
 _ALL_NAMES = PAGE_NAMES | page_adapter.ASIDE
 # What a page says when nothing is known: as far as others can't change it.
@@ -54,6 +57,15 @@ _LARGEST = 10**4000
 _MAX_NESTING = 32
 
 
+class Kept(NamedTuple):
+    """An item as a crawl directory has it."""
+
+    kind: str
+    record: Record
+    # Of a page, if it is another one than Page.
+    page_class: str | None = None
+
+
 def record_of(item: Any) -> Record:
     """The item's fields and values, in the item's own order."""
     if isinstance(item, Page):  # ten times the speed of the general way
@@ -65,6 +77,8 @@ def record_of(item: Any) -> Record:
             # A field of the page can't be replaced by one of the same name.
             record.setdefault(_key(name), plain(value))
         return record if type(item) is Page else record | _added_by_class(item)
+    if type(item) is Kept:
+        return item.record
     if not is_item(item):
         return {"value": plain(item)}
     return _record_of_any(item, 0)
@@ -91,6 +105,19 @@ def known_of(page: Page, *, is_scripted: bool = False) -> Record:
     return record if type(page) is Page else record | _added_by_class(page)
 
 
+def with_class(item: Any, record: Record) -> Record:
+    """The record of an item for a crawl directory: that of a page names its class."""
+    if isinstance(item, Page) and type(item) is not Page:
+        record[PAGE_CLASS] = class_name(type(item))
+    return record
+
+
+def kept_of(item: Any) -> Kept:
+    """An item as a crawl directory is going to have it."""
+    record = with_class(item, record_of(item))
+    return Kept(kind_of(item), record, record.pop(PAGE_CLASS, None))
+
+
 def _added_by_class(page: Page) -> Record:
     """The fields that a subclass of Page has, but Page has not."""
     return {
@@ -108,13 +135,25 @@ def kind_of(item: Any) -> str:
     """A name for the kind of item, by which it can be told apart later."""
     if isinstance(item, Page):
         return PAGE
-    return f"{type(item).__module__}.{type(item).__qualname__}"
+    return item.kind if type(item) is Kept else class_name(type(item))
 
 
-def page_from(record: Record) -> Page:
+def class_name(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def page_from(record: Record, page_class: type[Page] = Page) -> Page:
     """The page that a record was made of."""
-    values = {name: record[name] for name in PAGE_FIELDS if name in record}
-    return Page(**values, extra={name: record[name] for name in record.keys() - PAGE_NAMES})
+    names = frozenset(PageAdapter.get_field_names_from_class(page_class))
+    values = {name: value for name, value in record.items() if name in names}
+    extra = {name: value for name, value in record.items() if name not in names}
+    return page_class(**values, extra=extra)
+
+
+def whole(record: Record) -> Record:
+    """The record of a page with all of its fields, in the order of ``record_of``."""
+    page = Page(**{"url": ""} | {name: record[name] for name in PAGE_FIELDS if name in record})
+    return dict(zip(PAGE_FIELDS, _page_values(page), strict=True)) | record
 
 
 def completed(record: Record) -> Record:
@@ -122,10 +161,10 @@ def completed(record: Record) -> Record:
     return _UNKNOWN | record
 
 
-def is_page(record: Record) -> bool:
-    """Whether a record is a page. A ``url`` alone is not enough: products have one too."""
-    url = record.get("url")
-    return isinstance(url, str) and bool(url) and "status_code" in record
+def page_url(kind: str, record: Record) -> str | None:
+    """The URL of an item that is a page. None: it is none, whatever fields it has."""
+    url = record.get("url") if kind == PAGE else None
+    return url if isinstance(url, str) and url else None
 
 
 def _record_of_any(item: Any, nesting: int) -> Record:
@@ -199,16 +238,12 @@ def _text(value: Any) -> str:
 
 
 def chosen_fields(fields_to_export: Mapping[str, str] | Iterable[str] | None) -> Record | None:
-    """Scrapy's ``fields`` option as {field: name in the output}, the url first. None: all."""
+    """Scrapy's ``fields`` option as {field: name in the output}, in its order. None: all."""
     if not fields_to_export:
         return None
     if isinstance(fields_to_export, Mapping):
-        chosen = dict(fields_to_export)
-    else:
-        chosen = {name: name for name in fields_to_export}
-    if "url" in chosen:
-        chosen = {"url": chosen["url"], **chosen}
-    return chosen
+        return dict(fields_to_export)
+    return {name: name for name in fields_to_export}
 
 
 def encodable(text: str) -> str:

@@ -15,15 +15,27 @@ from scrapy import Request
 
 from crawlproject.items import Page
 from crawlproject.records import (
+    PAGE,
     PAGE_FIELDS,
     chosen_fields,
+    class_name,
+    completed,
     encodable,
-    is_page,
     json_encoder,
+    kept_of,
+    kind_of,
     known_of,
+    page_from,
+    page_url,
     plain,
     record_of,
+    whole,
 )
+
+
+@dataclass(slots=True)
+class PricedPage(Page):
+    price: float | None = None
 
 
 class Colour(Enum):
@@ -156,17 +168,34 @@ def test_any_item_becomes_a_record(item: object, expected: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("record", "expected"),
+    ("item", "expected"),
     [
-        ({"url": "https://a.example/", "status_code": None}, True),
-        ({"url": "https://a.example/", "price": 3}, False),
-        ({"url": "", "status_code": 200}, False),
-        ({"url": 5, "status_code": 200}, False),
-        ({"status_code": 200}, False),
+        (Page("https://a.example/"), "https://a.example/"),
+        (PricedPage("https://a.example/"), "https://a.example/"),
+        (Page(""), None),
+        ({"url": "https://a.example/", "status_code": 200}, None),
+        (record_of(Page("https://a.example/", 200)), None),
     ],
 )
-def test_a_page_has_a_url_and_a_status_code(record: dict[str, Any], expected: bool) -> None:
-    assert is_page(record) is expected
+def test_a_page_is_one_by_its_class_and_not_by_its_fields(item: Any, expected: str | None) -> None:
+    assert page_url(kind_of(item), record_of(item)) == expected
+
+
+def test_a_page_is_made_again_in_its_own_class_with_its_fields_in_their_order() -> None:
+    page = PricedPage("https://a.example/", 200, price=0.0, extra={"zoo": 1, "ant": None})
+    kept = kept_of(page)
+    assert (kept.kind, kept.page_class) == (PAGE, class_name(PricedPage))
+    assert list(kept.record)[-3:] == ["zoo", "ant", "price"]
+    assert page_from(kept.record, PricedPage) == page
+    plain_page = page_from(kept.record)
+    assert type(plain_page) is Page
+    assert list(plain_page.extra.items()) == [("zoo", 1), ("ant", None), ("price", 0.0)]
+
+
+def test_what_was_left_out_of_a_page_is_there_again_in_its_place() -> None:
+    page = Page("https://a.example/", 200, fetch_ms=0, extra={"zoo": 1})
+    record = whole({"zoo": 1, **completed(known_of(page))})
+    assert list(record.items()) == list(record_of(page).items())
 
 
 @pytest.mark.parametrize(
@@ -174,12 +203,12 @@ def test_a_page_has_a_url_and_a_status_code(record: dict[str, Any], expected: bo
     [
         (None, None),
         ([], None),
-        (["title", "url"], ["url", "title"]),
+        (["title", "url"], ["title", "url"]),
         (["title"], ["title"]),
-        ({"title": "name", "url": "address"}, ["address", "name"]),
+        ({"title": "name", "url": "address"}, ["name", "address"]),
     ],
 )
-def test_chosen_fields_keep_their_order_behind_the_url(
+def test_chosen_fields_keep_their_order(
     option: list[str] | dict[str, str] | None, expected: list[str] | None
 ) -> None:
     chosen = chosen_fields(option)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy.extensions.feedexport import FeedExporter
-
 from crawlproject.exports.feeds import Feeds
 
 if TYPE_CHECKING:
@@ -25,5 +23,5 @@ class ClusterFeeds(Feeds):
         if super()._is_document(slot):
             super()._fill(slot, reader, marks, spider)
             return
-        for item in self._items(reader):
-            FeedExporter.item_scraped(self, item, spider)
+        for kept in self._all_kept(reader):
+            self._give(kept, spider)

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage, ItemFilter
+from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 
-from crawlproject.exports.base import WRITE_ERRORS
+from crawlproject.exports.base import WRITE_ERRORS, PageExporter
+from crawlproject.exports.classes import Classes
+from crawlproject.exports.filters import SafeFilter, is_plain
 from crawlproject.exports.sorted_pages import SortedPagesExporter
 from crawlproject.exports.storage import ReplacingFileStorage
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.engine import stop
 from crawlproject.pipelines.marking import Marks
-from crawlproject.records import PAGE, page_from
+from crawlproject.records import PAGE, PAGE_CLASS, Kept, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
     from crawlproject.frontier.base import Frontier
     from crawlproject.frontier.reading import Reader
-    from crawlproject.records import Record
 
 logger = logging.getLogger(__name__)
 
@@ -44,8 +45,14 @@ class Feeds(FeedExporter):
         self.failures: dict[str, str] = {}
         self._documents: list[FeedSlot] = []
         self._is_stopping = False
-        # Classes of items by name, for filters.
-        self._kinds: dict[str, type] = {}
+        named = (getattr(one, "item_classes", None) or () for one in self.filters.values())
+        self._classes = Classes(one for one in chain(*named) if isinstance(one, type))
+        # What feeds are given now, if it comes from the crawl directory.
+        self._kept: Kept | None = None
+        self.filters = {
+            uri: one if is_plain(one) else SafeFilter(one, uri, self._judged)
+            for uri, one in self.filters.items()
+        }
 
     def open_spider(self, spider: Spider) -> None:
         super().open_spider(spider)
@@ -54,27 +61,45 @@ class Feeds(FeedExporter):
             return
         self._documents = [slot for slot in self.slots if self._is_document(slot)]
         self.slots = [slot for slot in self.slots if slot not in self._documents]
-        for slot in (*self.slots, *self._documents):
-            # A filter of the user's own need not have it.
-            for cls in getattr(slot.filter, "item_classes", None) or ():
-                self._kinds[f"{cls.__module__}.{cls.__qualname__}"] = cls
         lines = self.slots
         appended = [slot for slot in lines if self._has_before(slot)]
         self.slots = [slot for slot in lines if slot not in appended]
         if self.slots:
-            for item in self._items(frontier.read()):
-                super().item_scraped(item, spider)
+            self._give_all(frontier.read(), spider)
         self.slots += appended
         if not self.slots:
             # Every item would cost a task, for nothing.
             self.crawler.signals.disconnect(self.item_scraped, signals.item_scraped)
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
-        self._kinds.setdefault(f"{type(item).__module__}.{type(item).__qualname__}", type(item))
         super().item_scraped(item, spider)
-        if not self._is_stopping and self._is_in_vain():
-            self._is_stopping = True
-            stop(self.crawler, "standard output was closed")
+        self._stop_if_in_vain()
+
+    def _give(self, kept: Kept, spider: Spider) -> None:
+        """Give an item to the feeds, as each can take it: ours know records."""
+        slots = self.slots
+        given: list[FeedSlot] = []
+        self._kept = kept
+        try:
+            for is_ours, some in groupby(slots, key=self._is_ours):
+                self.slots = list(some)
+                item = kept if is_ours else self._classes.exported(kept)
+                super().item_scraped(item, spider)
+                given += self.slots
+        finally:
+            self.slots = given + slots[len(given) :]
+            self._kept = None
+
+    def _give_all(self, reader: Reader, spider: Spider) -> None:
+        for kept in self._all_kept(reader):
+            try:
+                self._give(kept, spider)
+            except Exception:  # an exporter may be anybody's; Scrapy logs it, too, and goes on
+                logger.exception("An item of an earlier run can't be written")
+
+    def _judged(self, item: Any) -> Any:
+        """What a filter is asked about."""
+        return item if self._kept is None else self._classes.item(self._kept)
 
     async def close_spider(self, spider: Spider) -> None:
         frontier = self._frontier()
@@ -88,6 +113,9 @@ class Feeds(FeedExporter):
                     marks = marks or Marks.from_settings(reader, self.settings)
                     self._fill(slot, reader, marks, spider)
                 except WRITE_ERRORS as error:
+                    self._failed(slot, error)
+                except Exception as error:  # an exporter may be anybody's
+                    logger.debug("Writing %s failed", slot.uri, exc_info=True)
                     self._failed(slot, error)
                 else:
                     lines = lines + self.slots
@@ -113,10 +141,10 @@ class Feeds(FeedExporter):
             self.crawler.stats.set_value("duplicates/near", marks.near)
 
     def _fill(self, slot: FeedSlot, reader: Reader, marks: Marks | None, spider: Spider) -> None:
-        is_plain = type(slot.filter) is ItemFilter and not slot.filter.item_classes
-        if not is_plain or self.feeds[slot.uri_template]["batch_item_count"]:
-            for item in self._items(reader, marks):
-                super().item_scraped(item, spider)
+        if not is_plain(slot.filter) or self.feeds[slot.uri_template]["batch_item_count"]:
+            for kept in self._all_kept(reader, marks):
+                self._kept = kept
+                super().item_scraped(kept, spider)
             return
         slot.itemcount = reader.count() - (marks.dropped if marks else 0)
         if slot.itemcount or slot.store_empty:
@@ -124,18 +152,15 @@ class Feeds(FeedExporter):
             assert isinstance(slot.exporter, SortedPagesExporter)
             slot.exporter.read_from(reader, marks)
 
-    def _items(self, reader: Reader, marks: Marks | None = None) -> Iterator[Any]:
-        """Everything in the crawl directory, as the items they were."""
-        pages = reader.pages(amend=marks.amend if marks else None)
+    def _all_kept(self, reader: Reader, marks: Marks | None = None) -> Iterator[Kept]:
+        """Everything in the crawl directory."""
+        pages = reader.pages(with_class=True, amend=marks.amend if marks else None)
         for kind, record in chain(pages, reader.others()):
-            yield page_from(record) if kind == PAGE else self._item(kind, record)
-
-    def _item(self, kind: str, record: Record) -> Any:
-        cls = self._kinds.get(kind, dict)
-        # Its class may have changed since: then the record is what there is.
-        with suppress(Exception):
-            return cls(**record)
-        return record
+            if kind == PAGE:
+                page_class = record.pop(PAGE_CLASS, None)
+                yield Kept(kind, whole(record), page_class)
+            else:
+                yield Kept(kind, record)
 
     def _failed(self, slot: FeedSlot, error: Exception) -> None:
         problem = getattr(error, "strerror", None) or str(error)
@@ -146,6 +171,11 @@ class Feeds(FeedExporter):
                 slot.file.close()
         if isinstance(slot.storage, ReplacingFileStorage):
             slot.storage.discard()
+
+    def _stop_if_in_vain(self) -> None:
+        if not self._is_stopping and self._is_in_vain():
+            self._is_stopping = True
+            stop(self.crawler, "standard output was closed")
 
     def _is_in_vain(self) -> bool:
         """Whether all that is written goes to somebody who has seen enough."""
@@ -162,6 +192,9 @@ class Feeds(FeedExporter):
 
     def _is_document(self, slot: FeedSlot) -> bool:
         return issubclass(self.exporters[slot.format], SortedPagesExporter)
+
+    def _is_ours(self, slot: FeedSlot) -> bool:
+        return issubclass(self.exporters[slot.format], PageExporter)
 
     def _frontier(self) -> Frontier | None:
         with suppress(LookupError):  # another scheduler: items stay as they arrive

@@ -55,12 +55,15 @@ def check_appended(uri: str) -> None:
 
 def _check_format(uri: str, options: dict[str, Any], formats: Mapping[str, Any]) -> None:
     known = ", ".join(sorted(name for name in formats if formats[name]))
-    format_ = options.get("format")
-    if format_ is not None and not formats.get(str(format_)):
-        raise BadOutput(f"can't write {uri!r}: its format {format_!r} is not one of {known}")
-    exporter = formats.get(format_of(uri, options))
+    if "format" in options:
+        format_, whose = options["format"], "its format"
+    else:
+        format_, whose = format_of(uri, options), "its extension"
+    exporter = formats.get(str(format_))
+    if not exporter:
+        raise BadOutput(f"can't write {uri!r}: {whose} {format_!r} is not one of {known}")
     # What only the format itself knows: a package that it needs, an option that it has not.
-    find_problem = getattr(load_object(exporter), "problem", None) if exporter else None
+    find_problem = getattr(load_object(exporter), "problem", None)
     if find_problem is not None and (problem := find_problem(options)):
         raise BadOutput(f"can't write {uri!r}: {problem}")
     if encoding := options.get("encoding"):

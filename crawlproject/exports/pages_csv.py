@@ -10,8 +10,9 @@ added, by name: single values, and lists of them with a space between. What is u
 empty cell.
 
 - Cells that a spreadsheet would run as a formula are defused (see ``cells``).
-- Items that are no pages are rows behind the pages; their fields are columns like others.
-- The feed option ``fields`` chooses the columns, in that order (the url first); ``links``,
+- Items that are no pages are rows behind the pages. Their fields are columns like others, also
+  those with the names of fields of pages that have no column.
+- The feed option ``fields`` chooses the columns, in that order; ``links``,
   ``images`` and ``media`` can be had that way.
 - The feed's ``encoding`` is obeyed: ``utf-8-sig`` is what old Excel wants. Further
   ``item_export_kwargs`` go to ``csv.writer``: ``{"delimiter": ";"}``.
@@ -61,7 +62,8 @@ COLUMNS = (
 )
 # Lists and nested values: they can be asked for by name.
 _NO_COLUMNS = ("links", "alternates", "headings", "images", "media", "open_graph")
-_KNOWN = frozenset((*COLUMNS, *_NO_COLUMNS, "structured_data"))
+_COLUMNS = frozenset(COLUMNS)
+_KNOWN = _COLUMNS | {*_NO_COLUMNS, "structured_data"}
 
 
 class PagesCsvExporter(SortedPagesExporter):
@@ -88,19 +90,32 @@ class PagesCsvExporter(SortedPagesExporter):
         if isinstance(sitemap := record.get("sitemap"), dict):
             record["sitemap"] = sitemap.get("url")
         if self.chosen:
-            return {field: record[field] for field in self.chosen if field in record} | {
-                "url": record.get("url")
-            }
+            return self._chosen_of(record)
         record.pop("links", None)
-        for name in record.keys() - _KNOWN:
-            if cell(record[name]) not in (None, ""):
-                self._added_columns.add(name)
+        self._add_columns(record, record.keys() - _KNOWN)
         return record
 
+    def condense_other(self, record: Record) -> Record:
+        if self.chosen:
+            return self._chosen_of(record)
+        self._add_columns(record, record.keys() - _COLUMNS)
+        return record
+
+    def _chosen_of(self, record: Record) -> Record:
+        return {field: record[field] for field in self.chosen or () if field in record}
+
+    def _add_columns(self, record: Record, names: set[str]) -> None:
+        for name in names:
+            if cell(record[name]) not in (None, ""):
+                self._added_columns.add(name)
+
     def write_document(self) -> None:
-        for _ in self.others() if self._reader else ():
-            pass  # each adds its columns
-        added = sorted((self._added_columns | self.added_fields()) - _KNOWN)
+        if self._reader is not None:
+            for _ in self.others():
+                pass  # each adds its columns
+            if self._reader.has_links_left_out():
+                self._added_columns.add("links_left_out")
+        added = sorted(self._added_columns | (self.added_fields() - _KNOWN))
         columns = self.chosen or {name: name for name in (*COLUMNS, *added)}
         writer = csv.writer(_Encoded(self.file, self.encoding), **self._writer_options)
         writer.writerow(text_cell(str(name), self._delimiter) for name in columns.values())

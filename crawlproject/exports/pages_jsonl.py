@@ -2,12 +2,12 @@
 
 Each line is a page as it was when it arrived: all its fields in their own order
 (``fetch_ms`` and ``fetched_at`` too) but those that are unknown or empty; ``status_code``
-and ``links`` are always there. Depth and referrer may be bettered later, and what a page is a
-duplicate of is not known yet: the sorted exports have the final word.
-Items that are no pages are lines like any other.
+and ``links`` are always there, and numbers and booleans are never empty. Depth and referrer may be
+bettered later, and what a page is a duplicate of is not known yet: the sorted exports have the
+final word. Items that are no pages are lines like any other, with all of their fields.
 
 - ``-o`` appends. A last line that a crash cut off is ended first, so that only it is lost.
-- The feed option ``fields`` chooses the fields, in that order (the url first).
+- The feed option ``fields`` chooses the fields, in that order.
 - Every line is flushed, so it can be read at once, unless post-processing keeps it back.
 - UTF-8; with another ``encoding``, ASCII with escapes.
 """
@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from crawlproject.exports.base import PageExporter
 from crawlproject.exports.files import ends_in_mid_line, local_path
-from crawlproject.records import chosen_fields, is_page, json_encoder, record_of
+from crawlproject.records import PAGE, chosen_fields, json_encoder, kind_of, record_of
 
 _ALWAYS = frozenset({"status_code", "links", "redirected_from"})
 
@@ -38,14 +38,15 @@ class PagesJsonLinesExporter(PageExporter):
 
     def take(self, item: Any) -> None:
         record = record_of(item)
-        self.other_items += not is_page(record)
+        is_page = kind_of(item) == PAGE
+        self.other_items += not is_page
         if self.chosen:
             record = {name: record[field] for field, name in self.chosen.items() if field in record}
-        else:
+        elif is_page:
             record = {
                 name: value
                 for name, value in record.items()
-                if value or name in _ALWAYS or value is False or type(value) is int
+                if value or name in _ALWAYS or isinstance(value, int | float)
             }
         self.file.write(self._json(record) + b"\n")
         self.file.flush()

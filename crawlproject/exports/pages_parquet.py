@@ -7,7 +7,7 @@ follows from its values; where they differ, it is JSON. What is unknown is null.
 
 - pyarrow writes it, which is an extra: ``requirements-parquet.txt``.
 - Memory is flat: rows are written in groups.
-- The feed option ``fields`` chooses the columns, in that order (the url first).
+- The feed option ``fields`` chooses the columns, in that order.
 - Items that are no pages are not in it.
 """
 

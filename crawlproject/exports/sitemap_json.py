@@ -23,7 +23,7 @@ added, by name.
 they are left out unless asked for.
 
 - ``seed`` is a list when there are several, null when there is none.
-- The feed option ``fields`` chooses the keys of a page, in that order (the url first);
+- The feed option ``fields`` chooses the keys of a page, in that order;
   then each page has all of them, null where unknown.
 - The feed option ``indent`` (above 0) spreads pages over several lines.
 - Items that are no pages are in another list behind, ``items``, if there are any.

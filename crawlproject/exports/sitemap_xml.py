@@ -5,7 +5,7 @@ do not ask to be left out (noindex), do not name another page as the canonical o
 the body of another page that comes first, are on the host of a seed (or on the one a seed
 redirects to; without seeds on any), and their URL is shorter than the 2,048 characters allowed.
 Where none is left, a warning says why. ``<lastmod>`` is there where the server has told it.
-Items that are no pages are not in it.
+Items that are no pages are not in it, whatever fields they have.
 
 A sitemap may hold 50,000 URLs and 50 MB. What is more goes into parts beside the file,
 ``sitemap-1.xml``, ``sitemap-2.xml`` …, and the file itself becomes their index, in which
@@ -28,7 +28,7 @@ from xml.sax.saxutils import escape
 
 from crawlproject.exports.files import local_path, start_over
 from crawlproject.exports.lastmod import w3c_datetime
-from crawlproject.exports.sorted_pages import SortedPagesExporter
+from crawlproject.exports.sorted_pages import SortedPagesExporter, shown_name
 from crawlproject.exports.storage import final_of
 from crawlproject.private_files import create_new, mode_of
 
@@ -47,6 +47,8 @@ HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 # What the record of a page that is left out has, and nothing else.
 _REASON = "left out"
+# … and what is said of those that have none.
+_ELSEWHERE = "are on other hosts than the seeds"
 
 _NAMESPACE = b'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 _PROLOG = b'<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -167,19 +169,18 @@ class SitemapXmlExporter(SortedPagesExporter):
 
     def _warn_of_nothing(self) -> None:
         """A site whose pages all name others is a mistake that nobody sees otherwise."""
-        reasons = Counter(page[_REASON] for page in self.pages() if _REASON in page)
+        reasons = Counter(page.get(_REASON, _ELSEWHERE) for page in self.pages())
+        said = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
         if reasons:
             logger.warning(
-                "The XML sitemap %s has no URLs; of the pages %s",
-                getattr(self.file, "name", ""),
-                ", ".join(f"{count} {reason}" for reason, count in reasons.most_common()),
+                "The XML sitemap %s has no URLs; of the pages %s", shown_name(self.file), said
             )
 
     def _warn_of_left_out(self, written: int, reason: str) -> None:
         logger.warning(
             "%d URLs were left out of the XML sitemap %s: it is full (%d URLs or %d bytes) and %s",
             sum(1 for _ in self._entries()) - written,
-            getattr(self.file, "name", ""),
+            shown_name(self.file),
             self._max_urls,
             self._max_bytes,
             reason,

@@ -17,13 +17,18 @@ scheduler, the exporter collects what it is given:
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
+from contextlib import suppress
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from crawlproject.exports.base import PageExporter
 from crawlproject.exports.files import start_over
 from crawlproject.exports.spill import Spill
-from crawlproject.records import chosen_fields, is_page, json_encoder, record_of
+from crawlproject.exports.storage import final_of
+from crawlproject.frontier import frontier_of
+from crawlproject.records import chosen_fields, json_encoder, kind_of, page_url, record_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +40,8 @@ if TYPE_CHECKING:
     from crawlproject.frontier.reading import Reader
     from crawlproject.pipelines.marking import Marks
     from crawlproject.records import Record
+
+logger = logging.getLogger(__name__)
 
 # Options of a feed that choose among items.
 CHOOSING = ("item_classes", "item_filter", "batch_item_count")
@@ -70,8 +77,14 @@ class SortedPagesExporter(PageExporter):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, file: IO[bytes], **options: Any) -> Self:
-        options.setdefault("seeds", getattr(crawler.spider, "seeds", None) or ())
-        options.setdefault("started_at", crawler.stats.get_value("start_time"))
+        seeds: Sequence[str] = getattr(crawler.spider, "seeds", None) or ()
+        started_at = crawler.stats.get_value("start_time")
+        with suppress(LookupError):  # another scheduler
+            reader = frontier_of(crawler).read()
+            # Those of the first run, whichever run writes the document.
+            seeds, started_at = reader.seeds() or seeds, reader.started_at() or started_at
+        options.setdefault("seeds", seeds)
+        options.setdefault("started_at", started_at)
         return cls(file, **options)
 
     def read_from(self, reader: Reader, marks: Marks | None = None) -> None:
@@ -87,13 +100,14 @@ class SortedPagesExporter(PageExporter):
 
     def take(self, item: Any) -> None:
         record = record_of(item)
-        if is_page(record):
-            self._pages.add(record["url"], self.condense(record))
+        url = page_url(kind_of(item), record)
+        if url is not None:
+            self._pages.add(url, self.condense(record))
             return
         self.other_items += 1
         if self.keeps_others:
             key = self._json(record).decode()
-            self._others.add(key, self.condense(record))
+            self._others.add(key, self.condense_other(record))
 
     def finish_exporting(self) -> None:
         try:
@@ -105,6 +119,13 @@ class SortedPagesExporter(PageExporter):
     def complete(self) -> None:
         start_over(self.file)
         self.write_document()
+        if self.other_items and not self.keeps_others and next(self.pages(), None) is None:
+            logger.warning(
+                "%s has no pages: what was scraped are %d other items, which this format leaves "
+                "out (.json, .jsonl and .csv have them)",
+                shown_name(self.file),
+                self.other_items,
+            )
         # A full disk shows here at the latest.
         self.file.flush()
 
@@ -113,7 +134,13 @@ class SortedPagesExporter(PageExporter):
         """Write everything to the (now empty) file."""
 
     def condense(self, record: Record) -> Record:
-        """What of a record is worth keeping for this format."""
+        """What of a page is worth keeping for this format."""
+        return record
+
+    def condense_other(self, record: Record) -> Record:
+        """… and what of an item that is no page: its fields may have the same names, and mean
+        something else.
+        """
         return record
 
     def pages(self) -> Iterator[Record]:
@@ -128,8 +155,14 @@ class SortedPagesExporter(PageExporter):
         """The items that are no pages."""
         if self._reader is None:
             return self._others.all()
-        return (self.condense(record) for _, record in self._reader.others())
+        return (self.condense_other(record) for _, record in self._reader.others())
 
     def added_fields(self) -> set[str]:
         """Names of fields that a team has added to pages, as far as the crawl knows them."""
         return set() if self._reader is None else self._reader.added_fields()
+
+
+def shown_name(file: IO[bytes]) -> str:
+    """The name that a file has in the end, if it has one."""
+    name = getattr(file, "name", None)
+    return str(final_of(Path(name))) if isinstance(name, str) else "the output"

@@ -1,9 +1,12 @@
-"""Bodies as they were before a server compressed them. *Pure.*
+"""Decompress bodies. *Pure.*
 
-However small a body is, what it unpacks to is never more than a limit: reading stops there.
-A stream that ends too soon is known as such. Where the connection's end is the end of the
-body, that is the only sign that something is missing. Checksums are not compared, and may be
-missing: browsers don't look at them either, so some servers get them wrong.
+- Decompression stops at a limit, however small the body is.
+- A stream that ends too soon is reported. If the body ends with the connection, nothing else shows
+  that a part is missing.
+- Checksums are not compared, and may be missing. Browsers ignore them, so some servers get them
+  wrong. Bytes behind a stream are ignored, too.
+- A word that names no compression (a charset, ``none``, a typing error) is ignored, as browsers do.
+  A compression that is not supported here is an error.
 """
 
 from __future__ import annotations
@@ -22,35 +25,40 @@ else:
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# As the Accept-Encoding header has them.
+# For the Accept-Encoding header.
 ENCODINGS = ("gzip", "deflate", "br", "zstd")
 
-# Not encodings: servers put a charset, a MIME encoding or a word for "no encoding" there.
-_NO_ENCODINGS = frozenset(
+# Codings that change a body and can't be undone here: those that are registered at IANA, and others
+# that servers use.
+_UNSUPPORTED = frozenset(
     {
-        *("", "identity", "none", "null", "utf-8", "utf8", "iso-8859-1", "windows-1252"),
-        *("ascii", "us-ascii", "binary", "7bit", "8bit"),
+        *("aes128gcm", "compress", "dcb", "dcz", "exi", "pack200-gzip", "x-compress"),
+        *("bzip2", "x-bzip2", "lz4", "lzma", "x-lzma", "peerdist", "sdch", "snappy", "xpress"),
+        *("xz", "x-xz"),
     }
 )
-# Encodings one on the other. A body may unpack to itself, for ever.
-_MOST_LAYERS = 4
-# Streams one after the other in one body: each has its cost, and may be empty.
-_MOST_STREAMS = 1_000
-# Bytes that are unpacked at once.
+# Compressions of one body, one inside the other. There are bodies that decompress to themselves.
+_MAX_LAYERS = 4
+# Streams of one body, one behind the other. Each has a cost, and may be empty.
+_MAX_STREAMS = 1_000
+# Bytes that are decompressed at once.
 _SLICE = 1 << 18
+_BROTLI_STEP = 1 << 12
 _NO_LIMIT = 1 << 62
+# Of a frame, and behind the first byte of a frame without data.
+_ZSTD_MAGIC, _ZSTD_SKIPPABLE_MAGIC = b"\x28\xb5\x2f\xfd", b"\x2a\x4d\x18"
 
 
 class TooLargeError(Exception):
-    """It unpacks to more than it may."""
+    """The body decompresses to more than the limit."""
 
 
 class UnpackError(Exception):
-    """It can't be unpacked; the message says what it claims to be."""
+    """The body can't be decompressed. The message names its coding."""
 
 
 class CutShortError(Exception):
-    """It ends too soon."""
+    """The compressed body ends too soon."""
 
     def __init__(self, so_far: bytes) -> None:
         super().__init__("the compressed body ends too soon")
@@ -58,37 +66,42 @@ class CutShortError(Exception):
 
 
 class _Output:
-    """What was unpacked so far."""
+    """What was decompressed so far."""
 
     def __init__(self, limit: int) -> None:
         self._pieces: list[bytes] = []
-        # One byte more than may come, to see that it does.
-        self.room = limit + 1
+        # One byte more than the limit, to see whether the body exceeds it.
+        self._max_size = limit + 1
+        self.room = self._max_size
 
     def add(self, piece: bytes) -> None:
         self._pieces.append(piece)
         self.room -= len(piece)
         if self.room <= 0:
-            self._pieces.clear()
+            self.clear()
             raise TooLargeError
+
+    def clear(self) -> None:
+        self._pieces.clear()
+        self.room = self._max_size
 
     def whole(self) -> bytes:
         return b"".join(self._pieces)
 
 
 def unpack(body: bytes, encodings: Sequence[str], limit: int = 0) -> bytes:
-    """The body without its encodings, which are named in the order in which they were applied.
+    """Undo the encodings of a body, which are in the order in which the server applied them.
 
-    A limit of 0 is none. Raises TooLargeError, UnpackError and CutShortError.
+    A limit of 0 means no limit. Raises TooLargeError, UnpackError and CutShortError.
     """
-    layers = [name for name in encodings if name not in _NO_ENCODINGS]
-    if len(layers) > _MOST_LAYERS:
+    layers = list(filter(is_coding, encodings))
+    if len(layers) > _MAX_LAYERS:
         raise UnpackError(f"{len(layers)} encodings")
     for name in reversed(layers):
         unpacker = _UNPACKERS.get(name)
         if unpacker is None:
-            raise UnpackError(f"encoding {name[:32]!r}")
-        # Servers announce an encoding for answers without a body, too.
+            raise UnpackError(f"encoding {name!r}")
+        # Servers announce an encoding for empty bodies, too.
         if body:
             output = _Output(limit or _NO_LIMIT)
             try:
@@ -101,18 +114,23 @@ def unpack(body: bytes, encodings: Sequence[str], limit: int = 0) -> bytes:
     return body
 
 
+def is_coding(name: str) -> bool:
+    """Whether a word names a coding that changes a body, whether it is supported or not."""
+    return name in _UNPACKERS or name in _UNSUPPORTED
+
+
 def _gunzip(data: memoryview, output: _Output) -> bool:
     position = 0
-    for _ in range(_MOST_STREAMS):
+    for _ in range(_MAX_STREAMS):
         if not b"\x1f\x8b".startswith(bytes(data[position : position + 2])):
             if position == 0:
                 raise zlib.error("no gzip header")
-            return True  # as other programs do: what follows is padding
+            return True  # padding, which other programs ignore, too
         start = _after_header(data, position)
         end = None if start is None else _inflate(data, start, output)
         if end is None:
             return False
-        # Behind each stream: a checksum and a length.
+        # A checksum and a length follow each stream.
         position = end + 8
         if position >= len(data):
             return True
@@ -120,7 +138,7 @@ def _gunzip(data: memoryview, output: _Output) -> bool:
 
 
 def _after_header(data: memoryview, position: int) -> int | None:
-    """Where a gzip header ends; None: there is only a part of it."""
+    """The position behind a gzip header, or None if it is incomplete."""
     flags = data[position + 3] if len(data) > position + 3 else 0
     position += 10
     if flags & 4:
@@ -137,16 +155,16 @@ def _after_header(data: memoryview, position: int) -> int | None:
 
 
 def _undeflate(data: memoryview, output: _Output) -> bool:
-    # In the wrapping that the standard asks for, or without, as some servers send it.
+    # The standard asks for a zlib header. Some servers leave it out.
     is_wrapped = len(data) > 1 and data[0] & 0x0F == 8 and (data[0] << 8 | data[1]) % 31 == 0
     return _inflate(data, 2 if is_wrapped else 0, output) is not None
 
 
 def _inflate(data: memoryview, position: int, output: _Output) -> int | None:
-    """Where a stream ends; None: it does not."""
+    """The position behind a stream, or None if it is incomplete."""
     stream = zlib.decompressobj(-zlib.MAX_WBITS)
     while position < len(data):
-        # All of a slice is taken in, unless there is no more room, which is the end.
+        # A slice is consumed as a whole, unless there is no room left, which is an error.
         output.add(stream.decompress(data[position : position + _SLICE], output.room))
         position += _SLICE
         if stream.eof:
@@ -155,17 +173,38 @@ def _inflate(data: memoryview, position: int, output: _Output) -> int | None:
 
 
 def _unbrotli(data: memoryview, output: _Output) -> bool:
-    stream = brotli.Decompressor()
+    # The decoder fails if bytes follow the stream, and does not say where the stream ends. If it
+    # fails, smaller and smaller steps find the end.
+    start, stop, step = 0, len(data), len(data)
+    while True:
+        output.clear()
+        stream = brotli.Decompressor()
+        _feed_brotli(stream, data[:start], output)
+        for position in range(start, stop, step):
+            try:
+                _feed_brotli(stream, data[position : position + step], output)
+            except brotli.error:
+                if step == 1:
+                    raise
+                start, stop = position, min(position + step, len(data))
+                break
+            if stream.is_finished():
+                return True
+        else:
+            return False
+        step = _BROTLI_STEP if step > _BROTLI_STEP else 1
+
+
+def _feed_brotli(stream: brotli.Decompressor, data: memoryview, output: _Output) -> None:
     piece = stream.process(data, output_buffer_limit=_SLICE)
     while piece:
         output.add(piece)
         piece = b"" if stream.is_finished() else stream.process(b"", output_buffer_limit=_SLICE)
-    return bool(stream.is_finished())
 
 
 def _unzstd(data: memoryview, output: _Output) -> bool:
     position = 0
-    for _ in range(_MOST_STREAMS):
+    for _ in range(_MAX_STREAMS):
         stream = zstd.ZstdDecompressor()
         while not stream.eof:
             if position >= len(data):
@@ -173,8 +212,9 @@ def _unzstd(data: memoryview, output: _Output) -> bool:
             output.add(stream.decompress(data[position : position + _SLICE], output.room))
             position += _SLICE
         position = min(position, len(data)) - len(stream.unused_data)
-        if position >= len(data):
-            return True
+        magic = bytes(data[position : position + 4])
+        if not magic or (not _ZSTD_MAGIC.startswith(magic) and magic[1:] != _ZSTD_SKIPPABLE_MAGIC):
+            return True  # the end, or padding
     raise zstd.ZstdError("too many streams")
 
 

@@ -1,16 +1,17 @@
-"""The download handler for http and https: HTTP/1.1 on asyncio, within what the guard allows.
+"""The download handler for http and https: HTTP/1.1 on asyncio, to addresses that the guard allows.
 
-Where it differs from Scrapy's own:
+How it differs from Scrapy's handler:
 
-- A request is sent once. When a server drops a connection that was kept alive, the request fails
-  and is retried in its turn, with the host's delay.
+- A request is sent once. If a server drops a connection that was kept alive, the request fails and
+  is retried like any other, after the host's delay.
 - No connection is made into a private network (``guard.py``).
-- A URL is sent as the frontier has it. A GET without a body announces none.
+- Path and query of a URL are sent as they are in the request. A GET without a body has no
+  ``Content-Length``.
 - Responses are delivered when the downloader has time for them (``GatedDownloader.line_up``).
-- The time when the last byte came is recorded: the host's delay counts from then.
+- The arrival of the last byte is recorded: the host's delay counts from then.
 
 Requests through a proxy go to Scrapy's ``HTTP11DownloadHandler``, after the guard has checked their
-host. It needs a Twisted reactor.
+host. That handler needs a Twisted reactor.
 
 Meta keys read: ``proxy``, ``bindaddress``, ``download_timeout``, ``download_maxsize``,
 ``download_warnsize``, ``download_fail_on_dataloss``. Written: ``download_latency``,
@@ -35,13 +36,14 @@ from scrapy.exceptions import (
     ResponseDataLossError,
     StopDownload,
 )
-from scrapy.http import Headers, Response
+from scrapy.http import Response
 from scrapy.responsetypes import responsetypes
 
 from crawlproject.failures import NotHttp
 from crawlproject.fetching.connection import Exchange, TooLarge
 from crawlproject.fetching.decoding import CutShortError, TooLargeError, UnpackError, unpack
 from crawlproject.fetching.guard import RefusedAddressError, use_guard
+from crawlproject.fetching.headers import make_headers, values_of
 from crawlproject.fetching.origins import Origins, host_of_url
 from crawlproject.fetching.pool import Pool
 from crawlproject.fetching.resolver import resolver_of
@@ -54,14 +56,15 @@ from crawlproject.receivers import has_receivers
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Headers
 
     from crawlproject.fetching.connection import Connection, Fetched
-    from crawlproject.fetching.http1 import Head
+    from crawlproject.fetching.heads import Head
     from crawlproject.fetching.origins import Origin, Prepared
 
 logger = logging.getLogger(__name__)
 
-# The same few types, again and again.
+# Most responses have one of a few types.
 _class_for_type = lru_cache(maxsize=256)(responsetypes.from_content_type)
 
 
@@ -74,7 +77,7 @@ class HttpDownloadHandler(BaseDownloadHandler):
         self._warn_size = settings.getint("DOWNLOAD_WARNSIZE")
         self._fails_on_loss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         self._has_warned_of_loss = False
-        # Read by the downloader: names are looked up before a request counts as in flight.
+        # Used by the downloader: names are looked up before a request counts as in flight.
         self.names = resolver_of(crawler)
         self._guard = use_guard(crawler, self.names)
         self._origins = Origins(settings["DOWNLOAD_BIND_ADDRESS"])
@@ -128,7 +131,7 @@ class HttpDownloadHandler(BaseDownloadHandler):
         except BaseException as error:
             if exchange is not None:
                 exchange.cancel()
-            # The error holds this frame, and the exchange holds the error.
+            # The error refers to this frame, and the exchange to the error.
             exchange = connection = None
             if isinstance(error, TimeoutError):
                 raise DownloadTimeoutError(
@@ -150,11 +153,16 @@ class HttpDownloadHandler(BaseDownloadHandler):
             raise DownloadConnectionRefusedError(str(error)) from error
 
     def _deliver(self, waiting: asyncio.Future[Any], value: Any) -> None:
-        downloader = self.crawler.engine.downloader
-        if isinstance(downloader, GatedDownloader):
+        if (downloader := self._gated_downloader) is not None:
             downloader.line_up(waiting, value)
         elif not waiting.done():
             waiting.set_result(value)
+
+    @property
+    def _gated_downloader(self) -> GatedDownloader | None:
+        """None: the crawl has another downloader, or none yet."""
+        downloader = self.crawler.engine.downloader
+        return downloader if isinstance(downloader, GatedDownloader) else None
 
     def _response(self, request: Request, fetched: Fetched, max_size: int) -> Response:
         head, body, flags = fetched.head, fetched.body, []
@@ -180,9 +188,7 @@ class HttpDownloadHandler(BaseDownloadHandler):
                 len(body),
                 warn_size,
             )
-        headers = Headers()
-        # As Headers keeps them, without a check of the type of each.
-        dict.update(headers, head.headers)
+        headers = make_headers(head.headers)
         response = _response_class(headers, request.url, body)(
             request.url,
             head.status,
@@ -192,7 +198,7 @@ class HttpDownloadHandler(BaseDownloadHandler):
             ip_address=fetched.address,
             protocol=head.protocol,
         )
-        # Not a copy, which would cost as much as all the rest.
+        # As an argument they would be copied, which costs as much as all the rest.
         response.headers = headers
         if fetched.stop is not None:
             response.flags.append("download_stopped")
@@ -202,14 +208,14 @@ class HttpDownloadHandler(BaseDownloadHandler):
         return response
 
     def _check_loss(self, request: Request, loss: Exception) -> None:
-        """Raises ResponseDataLossError, unless incomplete bodies are wanted."""
+        """Raises ResponseDataLossError, unless incomplete bodies are accepted."""
         if not request.meta.get("download_fail_on_dataloss", self._fails_on_loss):
             return
         if not self._has_warned_of_loss:
             self._has_warned_of_loss = True
             logger.warning(
-                "Incomplete response from %s: %s (the first; DOWNLOAD_FAIL_ON_DATALOSS=False keeps "
-                "what came)",
+                "Incomplete response from %s: %s (only the first is logged; with "
+                "DOWNLOAD_FAIL_ON_DATALOSS=False incomplete responses are kept)",
                 request.url,
                 loss,
             )
@@ -221,28 +227,26 @@ class HttpDownloadHandler(BaseDownloadHandler):
         except RefusedAddressError as error:
             raise self._guard.refuse(error) from None
         if self._proxying is None:
-            # Few crawls use a proxy, and importing it takes time.
+            # Few crawls use a proxy, and the import takes time.
             from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 
             self._proxying = HTTP11DownloadHandler.from_crawler(self.crawler)
         response = await self._proxying.download_request(request)
         request.meta[FETCH_ENDED] = now()
-        downloader = self.crawler.engine.downloader
-        if isinstance(downloader, GatedDownloader):
+        if (downloader := self._gated_downloader) is not None:
             await downloader.stand_in_line()
         return response
 
 
 class _SignalSender:
-    """Sends Scrapy's signals of a response that is arriving."""
+    """Sends Scrapy's signals while a response arrives."""
 
     def __init__(self, crawler: Crawler, request: Request) -> None:
         self._crawler = crawler
         self._request = request
 
     def head_received(self, head: Head) -> StopDownload | None:
-        headers = Headers()
-        dict.update(headers, {name: values.copy() for name, values in head.headers.items()})
+        headers = make_headers({name: values.copy() for name, values in head.headers.items()})
         return self._send(signals.headers_received, headers=headers, body_length=head.length)
 
     def body_received(self, piece: bytes) -> StopDownload | None:
@@ -274,10 +278,10 @@ def _too_large(request: Request, error: TooLarge, limit: int) -> DownloadCancell
 
 
 def _response_class(headers: Headers, url: str, body: bytes) -> type[Response]:
-    """The class for its Content-Type if there is one, else Scrapy's guess."""
-    types = dict.get(headers, b"Content-Type")
-    # Not a long one: the cache would keep it.
-    if types and len(types[-1]) < 256 and not dict.get(headers, b"Content-Encoding"):
+    """The class for the Content-Type if there is one, else Scrapy's guess."""
+    types = values_of(headers, b"Content-Type")
+    # The cache would keep long ones.
+    if types and len(types[-1]) < 256 and not values_of(headers, b"Content-Encoding"):
         found = _class_for_type(types[-1])
         if found is not Response:
             return found

@@ -1,7 +1,8 @@
-"""Connections of a crawl: opened to addresses that the guard allows, and kept for a while.
+"""The connections of a crawl. They are opened to addresses that the guard allows, and reused.
 
-How many are open is up to the gate, which limits the requests of each host. Idle connections are
-closed after ``_IDLE_SECONDS``, and the oldest ones sooner if there are more than ``_MAX_IDLE``.
+The gate limits the requests of each host, and so the number of connections. An idle connection is
+closed after ``_IDLE_SECONDS``, or when there are more than ``_MAX_IDLE``. It is not reused shortly
+before the server closes it, if the server has said when (``Keep-Alive: timeout=5``).
 """
 
 from __future__ import annotations
@@ -9,9 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.exceptions import CannotResolveHostError
 
@@ -32,35 +32,47 @@ _IDLE_SECONDS = 15.0
 _MAX_IDLE = 256
 
 
+class _Idle(NamedTuple):
+    origin: Origin
+    since: float
+    reusable_until: float
+
+
 class Pool:
     def __init__(
-        self, guard: Guard, tls: Callable[[], ssl.SSLContext], *, logs_tls: bool = False
+        self,
+        guard: Guard,
+        tls: Callable[[], ssl.SSLContext],
+        *,
+        logs_tls: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._guard = guard
-        # Makes the context when the first TLS connection needs it.
+        # Called when the first TLS connection is made.
         self._make_tls = tls
         self._tls: ssl.SSLContext | None = None
         self._logs_tls = logs_tls
+        self._clock = clock
         self._open: set[Connection] = set()
-        # When each of them became idle, the oldest first.
-        self._idle: dict[Connection, tuple[float, Origin]] = {}
+        # In the order in which they became idle.
+        self._idle: dict[Connection, _Idle] = {}
         self._sweep: asyncio.TimerHandle | None = None
         self._is_closed = False
         self._all_closed = asyncio.Event()
 
     def take(self, origin: Origin) -> Connection | None:
-        """An idle connection on which a request can be sent."""
-        idle = origin.idle
-        while idle:
-            connection = idle.pop()
-            self._idle.pop(connection, None)
-            if connection.is_usable():
+        """An idle connection on which a request can be sent, or None."""
+        while origin.idle:
+            connection = origin.idle[-1]
+            idle = self._remove(connection)
+            assert idle is not None
+            if self._clock() < idle.reusable_until and connection.is_usable():
                 return connection
             connection.abort()
         return None
 
     async def connect(self, origin: Origin) -> Connection:
-        """Raises Verdict, CannotResolveHostError and OSError, of which ssl.SSLError is one."""
+        """Raises Verdict, CannotResolveHostError, and OSError, which includes ssl.SSLError."""
         if self._is_closed:
             raise RuntimeError("The download handler is closed")
         try:
@@ -75,7 +87,7 @@ class Pool:
             context = self._tls = self._tls or self._make_tls()
         try:
             transport, connection = await asyncio.get_running_loop().create_connection(
-                lambda: Connection(partial(self._put, origin), partial(self._forget, origin)),
+                lambda: Connection(partial(self._put, origin), self._forget),
                 sock=sock,
                 ssl=context,
                 server_hostname=origin.host if context else None,
@@ -91,12 +103,14 @@ class Pool:
             _log_tls(origin, transport)
         return connection
 
-    def _put(self, origin: Origin, connection: Connection) -> None:
+    def _put(self, origin: Origin, connection: Connection, seconds: float) -> None:
+        """Keep a connection that can be reused within some seconds."""
         if self._is_closed:
             connection.abort()
             return
+        since = self._clock()
         origin.idle.append(connection)
-        self._idle[connection] = time.monotonic(), origin
+        self._idle[connection] = _Idle(origin, since, since + min(seconds, _IDLE_SECONDS))
         if len(self._idle) > _MAX_IDLE:
             self._drop(next(iter(self._idle)))
         if self._sweep is None:
@@ -105,34 +119,38 @@ class Pool:
 
     def _close_idle(self) -> None:
         self._sweep = None
-        for connection, (since, _) in list(self._idle.items()):
-            left = since + _IDLE_SECONDS - time.monotonic()
+        for connection, idle in list(self._idle.items()):
+            left = idle.since + _IDLE_SECONDS - self._clock()
             if left > 0:
                 self._sweep = asyncio.get_running_loop().call_later(left, self._close_idle)
                 return
             self._drop(connection)
 
+    def _remove(self, connection: Connection) -> _Idle | None:
+        """Take a connection out of the idle ones. None: it is not one of them."""
+        idle = self._idle.pop(connection, None)
+        if idle is not None:
+            idle.origin.idle.remove(connection)
+        return idle
+
     def _drop(self, connection: Connection) -> None:
-        _, origin = self._idle.pop(connection)
-        with suppress(ValueError):
-            origin.idle.remove(connection)
+        self._remove(connection)
         connection.abort()
 
-    def _forget(self, origin: Origin, connection: Connection) -> None:
+    def _forget(self, connection: Connection) -> None:
         """A connection has ended."""
-        if self._idle.pop(connection, None) is not None:
-            with suppress(ValueError):
-                origin.idle.remove(connection)
+        self._remove(connection)
         self._open.discard(connection)
         if self._is_closed and not self._open:
             self._all_closed.set()
 
     async def close(self) -> None:
+        """Close all connections. Requests in flight fail at once."""
         self._is_closed = True
         if self._sweep is not None:
             self._sweep.cancel()
         for connection in list(self._open):
-            connection.abort()
+            connection.fail(ConnectionAbortedError("the download handler is closed"))
         if self._open:
             await self._all_closed.wait()
 

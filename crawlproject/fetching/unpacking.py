@@ -1,13 +1,17 @@
-"""Scrapy's middleware for compressed bodies, for servers that mean harm and those that fail.
+"""Scrapy's middleware for compressed bodies, made robust against broken and hostile servers.
 
-Where it differs from Scrapy's own:
+How it differs from Scrapy's middleware:
 
-- A body that ends too soon inside its compression is not taken for a whole one. It is fetched
-  again, as one is that is shorter than announced, and ``truncated`` in the end.
-- A body that can't be unpacked, or is in an encoding that nobody asked for, says so in one
-  word (``unreadable``), and is no page full of noise. One that is too large is ``too large``.
-- An answer that is not 2xx counts by its status: if its body can't be had, it goes without.
-- Encodings can be piled up only so far.
+- A body that ends inside its compression is not accepted as complete. It is fetched again, like a
+  body that is shorter than announced. In the end the page's error is ``truncated``.
+- A body that can't be decompressed is ``unreadable``. So is a body in a compression that is not
+  supported, such as ``compress`` or ``bzip2``. It does not become a page of noise.
+- Any other word in ``Content-Encoding`` is ignored, as browsers do: a charset, ``none``, a typing
+  error.
+- A body that is too large once decompressed is ``too large``.
+- The status of a response that is not 2xx is kept even if its body can't be decompressed. The body
+  is then empty.
+- The number of compressions, one inside the other, is limited.
 
 Settings read: ``COMPRESSION_ENABLED``, ``DOWNLOAD_MAXSIZE``, ``DOWNLOAD_FAIL_ON_DATALOSS``,
 ``RETRY_ENABLED``. Meta keys read: ``download_maxsize``, ``download_fail_on_dataloss``,
@@ -31,6 +35,7 @@ from crawlproject.fetching.decoding import (
     UnpackError,
     unpack,
 )
+from crawlproject.fetching.headers import set_default, values_of
 from crawlproject.frontier.time_cap import time_cap_of
 
 if TYPE_CHECKING:
@@ -39,7 +44,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 _ACCEPT_ENCODING = ", ".join(ENCODINGS).encode()
-# Flags of an answer that somebody has cut, or lets pass though it is cut.
+# Flags of responses that are incomplete on purpose, or with the user's consent.
 _PARTIAL = frozenset({"download_stopped", "dataloss"})
 
 
@@ -66,11 +71,10 @@ class Unpacking:
         )
 
     def process_request(self, request: Request) -> None:
-        # As Headers keeps it, without its questions what type it is.
-        dict.setdefault(request.headers, b"Accept-Encoding", [_ACCEPT_ENCODING])
+        set_default(request.headers, b"Accept-Encoding", _ACCEPT_ENCODING)
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
-        is_packed = dict.__contains__(response.headers, b"Content-Encoding")
+        is_packed = values_of(response.headers, b"Content-Encoding") is not None
         if not is_packed or request.method == "HEAD":
             return response
         try:
@@ -87,7 +91,7 @@ class Unpacking:
         return self._with(response, body)
 
     def readable(self, request: Request, response: Response) -> Response | None:
-        """The answer unpacked, for who needs it before its time; None: it can't be."""
+        """The decompressed response, for callers ahead of this middleware. None: it failed."""
         if "Content-Encoding" not in response.headers:
             return response
         try:
@@ -112,7 +116,7 @@ class Unpacking:
         is_success = 200 <= response.status < 300
         if not fails or not is_success or not _PARTIAL.isdisjoint(response.flags):
             return self._with(response, error.so_far)
-        # Scrapy's retries are for what the downloader raises; this is found out after it.
+        # Scrapy's retry middleware handles errors of the downloader only.
         if self._retries and not meta.get("dont_retry"):
             assert self._crawler.spider is not None
             again = get_retry_request(request, spider=self._crawler.spider, reason="truncated")
@@ -127,6 +131,6 @@ class Unpacking:
         kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
         changes: dict[str, Any] = {"headers": headers, "body": body}
         if issubclass(kind, TextResponse):
-            # It was found out by the compressed one.
+            # It was guessed from the compressed body.
             changes["encoding"] = None
         return response.replace(cls=kind, **changes)

@@ -17,7 +17,7 @@ from crawlproject.frontier.entry import Wait, Way
 from crawlproject.frontier.redirects import loop_of
 from crawlproject.frontier.visits import Visits
 from crawlproject.moments import seconds_of
-from crawlproject.records import PAGE, is_page
+from crawlproject.records import PAGE, page_url
 from crawlproject.records import to_text as text_of
 from crawlproject.recrawl.visit import Change
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Lease
     from crawlproject.frontier.entries import Entries
     from crawlproject.frontier.entry import Entry
+    from crawlproject.records import Record
 
 _NO_LIMIT = 2**62
 # Pages that a sitemap may say have changed, however few it names.
@@ -49,6 +50,8 @@ class Commits(Visits):
         self._max_redirects = max_redirects
         # Requests of links that wait and can't be serialised, by URL.
         self._unkept: dict[str, Any] = {}
+        # URLs that are visited again, and have items of this visit already.
+        self._renewed: set[int] = set()
         # Answers whose links wait: for room, or for their turn.
         answers = store.answers()
         self._waiting = len(answers)
@@ -118,6 +121,9 @@ class Commits(Visits):
         request = self._requests.pop(entry.id, entry.request)
         entry.again = None
         links: list[int] = []
+        if lease.before is not None and not lease.is_unchanged:
+            self._renew_items(entry)
+        self._renewed.discard(entry.id)
         if lease.is_unchanged:
             self._move(entry, State.DONE)
             if self._budget is not None and not entry.has_place(State.DONE):
@@ -270,13 +276,25 @@ class Commits(Visits):
                 as_found = links is not None and record["links"] == lease.links and not is_passing
                 self._store.add_page(entry, record, links, as_found=as_found)
             elif links is not None:
-                page = record["url"] if is_page(record) else None
-                self._store.add_item(entry, kind, page, record)
+                self._store.add_item(entry, kind, page_url(kind, record), record)
         if entry.is_sitemap and links is not None:
             self._store.keep_beside(entry, lease)
         if not has_page and links:
             # No page is to be shown, but its links lead on.
             self._store.add_links(entry, links)
+
+    def _keep_item(self, kind: str, record: Record, url: str | None) -> None:
+        """Keep an item apart from the answer of its URL."""
+        entry = None if url is None else self._store.get(url)
+        if entry is not None and entry.again is not None:
+            self._renew_items(entry)
+        self._store.add_item(entry, kind, page_url(kind, record), record)
+
+    def _renew_items(self, entry: Entry) -> None:
+        """Drop the items of the last visit, once: a visit may bring some before it ends."""
+        if entry.id not in self._renewed:
+            self._renewed.add(entry.id)
+            self._store.drop_items(entry)
 
     def _commit_redirect(self, entry: Entry, target_url: str, request: Any) -> None:
         """``request`` is the spider's own request for the source, if it has made one."""

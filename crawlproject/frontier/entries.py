@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from crawlproject.frontier.entry import Entry
 from crawlproject.frontier.notes import ADDED_FIELDS
 from crawlproject.frontier.seen import fingerprint
-from crawlproject.records import PAGE_FIELDS, PAGE_NAMES, RENDERED, to_text
+from crawlproject.records import PAGE_CLASS, PAGE_FIELDS, PAGE_NAMES, RENDERED, to_text
 
 if TYPE_CHECKING:
     from array import array
@@ -68,7 +68,7 @@ class Entries(ABC):
         self._last_id = 0
         # URLs that were asked for and are not known, with their fingerprints.
         self._absent: dict[str, int] = {}
-        self._fields = {*PAGE_FIELDS, *added_fields}
+        self._fields = {*PAGE_FIELDS, PAGE_CLASS, *added_fields}
         # Redirects that the store may not know yet: targets, and what leads to them.
         self._redirects: dict[int, list[int]] = {}
         self._has_redirects = False
@@ -247,7 +247,7 @@ class Entries(ABC):
         """
         if not self._fields.issuperset(record):
             self._fields.update(record)
-            added = sorted(self._fields.difference(PAGE_FIELDS))
+            added = sorted(self._fields.difference(PAGE_FIELDS, (PAGE_CLASS,)))
             self.remember(ADDED_FIELDS, to_text(added))
         # What is not known, or empty, need not be kept; that something took no time is known.
         kept = {
@@ -273,6 +273,10 @@ class Entries(ABC):
     def add_item(
         self, entry: Entry | None, kind: str, page: str | None, record: Record
     ) -> None: ...
+
+    @abstractmethod
+    def drop_items(self, entry: Entry) -> None:
+        """Remove the items of a URL that are not its page."""
 
     @abstractmethod
     def drop_page(self, entry: Entry) -> None: ...

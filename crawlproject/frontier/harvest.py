@@ -21,12 +21,14 @@ class Harvest:
     def __init__(self) -> None:
         self._pages: list[tuple[int, str, bytes | None]] = []
         self._items: list[tuple[int | None, str, str | None, str]] = []
+        # Ids of URLs whose items of before go, before those here are written.
+        self._dropped: list[tuple[int]] = []
         self._contents: list[tuple[int, Content]] = []
         self._stored: list[tuple[int, str]] = []
         self.length = 0
 
     def __bool__(self) -> bool:
-        return bool(self._pages or self._items or self._contents or self._stored)
+        return bool(self._pages or self._items or self._dropped or self._contents or self._stored)
 
     def add_page(self, number: int, record: str, links: list[int] | None) -> None:
         packed = None if links is None else array("I", links).tobytes()
@@ -47,10 +49,18 @@ class Harvest:
         self._items.append((number, kind, page, text))
         self.length += len(text)
 
+    def drop_items(self, number: int) -> None:
+        self._dropped.append((number,))
+        if any(row[0] == number for row in self._items):
+            self._items = [row for row in self._items if row[0] != number]
+
     def write(self, database: sqlite3.Connection) -> None:
         if self._pages:
             database.executemany("INSERT OR REPLACE INTO pages VALUES (?, ?, ?)", self._pages)
             self._pages.clear()
+        if self._dropped:
+            database.executemany("DELETE FROM items WHERE url = ?", self._dropped)
+            self._dropped.clear()
         if self._items:
             database.executemany(
                 "INSERT INTO items (url, kind, page, record) VALUES (?, ?, ?, ?)", self._items

@@ -80,6 +80,7 @@ class Judging(Commits):
         for number in numbers:
             entry = self._store.by_id(number)
             self._store.drop_page(entry)
+            self._store.drop_items(entry)
             if self._budget is not None and not entry.is_sitemap:
                 self._budget.give_back()
             entry.attempts = entry.bounces = 0

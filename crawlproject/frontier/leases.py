@@ -26,7 +26,7 @@ from crawlproject.failures import Verdict
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE
 from crawlproject.frontier.clock import now
-from crawlproject.records import PAGE, kind_of, known_of, record_of
+from crawlproject.records import PAGE, kind_of, known_of, record_of, with_class
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -128,13 +128,14 @@ class LeaseMiddleware(BaseSpiderMiddleware):
         kind = kind_of(item)
         if lease is None or lease.is_ended:
             url = None if lease is None else lease.url
-            frontier_of(self.crawler).keep_item(kind, record_of(item), url)
+            frontier_of(self.crawler).keep_item(kind, with_class(item, record_of(item)), url)
         elif kind == PAGE and item.url == lease.url and not _has_page(lease):
             # Not another page that the callback has made of it, nor a second one.
             lease.content, lease.stored = item.content, item.stored
-            lease.records.append((kind, known_of(item, is_scripted=lease.is_scripted)))
+            record = known_of(item, is_scripted=lease.is_scripted)
+            lease.records.append((kind, with_class(item, record)))
         else:
-            lease.records.append((kind, record_of(item)))
+            lease.records.append((kind, with_class(item, record_of(item))))
         if kind == PAGE:
             # The pipelines have seen it. Who keeps pages shall not keep their bodies.
             item.response = item.content = item.stored = item.own_text = None

@@ -13,7 +13,7 @@ from crawlproject.frontier.reading import LINK_BYTES, Node, Reader
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.rows import STATES
 from crawlproject.frontier.seen import fingerprint
-from crawlproject.records import from_text
+from crawlproject.records import PAGE_CLASS, from_text
 from crawlproject.recrawl.interval import history_from
 from crawlproject.urls.canonical import host_of, origin_of
 
@@ -164,6 +164,7 @@ class Questions:
             return None
         record: Record = from_text(row[0])
         record.pop("links", None)
+        record.pop(PAGE_CLASS, None)
         return record
 
     def visits(self, known: Known) -> Visits | None:

@@ -17,7 +17,7 @@ from crawlproject.frontier.entry import BY_SITEMAP, NO_SITEMAP, Way, address_of,
 from crawlproject.frontier.notes import ADDED_FIELDS, SEEDS, STARTED_AT, texts_in
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.seen import fingerprint
-from crawlproject.records import PAGE, completed, from_text
+from crawlproject.records import PAGE, PAGE_CLASS, completed, from_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,6 +34,8 @@ LINK_BYTES = array("I").itemsize
 # Not when it redirects, though it may have been taken for one redirect too many first.
 # An empty record: a pipeline has dropped the page.
 IS_PAGE = "(target IS NULL OR state = 3) AND record <> ''"
+# An item that stands for a page. Other items are none, whatever fields they have.
+IS_PAGE_ITEM = f"kind = '{PAGE}' AND page IS NOT NULL"
 
 
 class Node(NamedTuple):
@@ -74,32 +76,53 @@ class Reader:
         ).fetchone()
         return int(number)
 
+    def has_links_left_out(self) -> bool:
+        """Whether a page had more links than are kept."""
+        (has_any,) = self.database.execute(
+            "SELECT EXISTS (SELECT 1 FROM pages WHERE record LIKE '%\"links_left_out\":%'"
+            " AND json_extract(record, '$.links_left_out') IS NOT NULL)"
+        ).fetchone()
+        return bool(has_any)
+
     def count_others(self) -> int:
         """How many items are no pages."""
         (number,) = self.database.execute(
-            "SELECT count(*) FROM items WHERE page IS NULL"
+            f"SELECT count(*) FROM items WHERE NOT ({IS_PAGE_ITEM})"  # noqa: S608
         ).fetchone()
         return int(number)
 
     def count(self) -> int:
-        """How many pages there are, and items that are none."""
-        (items,) = self.database.execute("SELECT count(*) FROM items").fetchone()
-        return self.count_pages() + int(items)
+        """How many pages there are, those that items stand for too, and items that are none."""
+        (has_items,) = self.database.execute(
+            f"SELECT EXISTS (SELECT 1 FROM items WHERE {IS_PAGE_ITEM})"  # noqa: S608
+        ).fetchone()
+        if not has_items:
+            return self.count_pages() + self.count_others()
+        (pages,) = self.database.execute(
+            "SELECT count(*) FROM (SELECT url FROM pages JOIN urls USING (id) "  # noqa: S608
+            f"WHERE {IS_PAGE} UNION SELECT page FROM items WHERE {IS_PAGE_ITEM})"
+        ).fetchone()
+        return int(pages) + self.count_others()
 
     def pages(
-        self, *, with_links: bool = True, amend: Callable[[int, Record], bool] | None = None
+        self,
+        *,
+        with_links: bool = True,
+        with_class: bool = False,
+        amend: Callable[[int, Record], bool] | None = None,
     ) -> Iterator[tuple[str, Record]]:
         """The pages by URL, each with its kind, and with the last word on depth and referrer.
 
         A page that an item stands for, rather than a fetched URL, comes in its place.
-        Without the links, ``outlinks`` has their number. ``amend`` is given the id and the record
-        of each page, may add to it, and says whether it is to be shown.
+        Without the links, ``outlinks`` has their number. ``with_class``: records name their class
+        (``PAGE_CLASS``). ``amend`` is given the id and the record of each page, may add to it, and
+        says whether it is to be shown.
         """
         # Only the keys are sorted: the records would be too much to carry.
         rows = self.database.execute(
             "SELECT url, 0 AS item, id FROM pages JOIN urls USING (id) "  # noqa: S608
             f"WHERE {IS_PAGE} "
-            "UNION ALL SELECT page, 1, id FROM items WHERE page IS NOT NULL ORDER BY 1, 2, 3"
+            f"UNION ALL SELECT page, 1, id FROM items WHERE {IS_PAGE_ITEM} ORDER BY 1, 2, 3"
         )
         (has_redirects,) = self.database.execute(
             "SELECT EXISTS (SELECT 1 FROM urls WHERE target IS NOT NULL)"
@@ -107,11 +130,14 @@ class Reader:
         for _, same in groupby(rows, key=itemgetter(0)):
             *_, (_, is_item, number) = same
             if is_item:
-                yield self._item(number)
+                record = self._item(number)
             else:
                 record = self._page(number, with_links, has_redirects)
-                if amend is None or amend(number, record):
-                    yield PAGE, record
+                if amend is not None and not amend(number, record):
+                    continue
+            if not with_class:
+                record.pop(PAGE_CLASS, None)
+            yield PAGE, record
 
     def note(self, name: str) -> str | None:
         """What the crawl has remembered under a name."""
@@ -139,8 +165,10 @@ class Reader:
         if row is None:
             return None
         target, stored = row
+        record = self._page(number, with_links=False, has_redirects=True)
+        record.pop(PAGE_CLASS, None)
         return Answer(
-            self._page(number, with_links=False, has_redirects=True),
+            record,
             None if stored is None else _record(stored),
             None if target is None else self.url_of(target),
         )
@@ -148,14 +176,15 @@ class Reader:
     def others(self) -> Iterator[tuple[str, Record]]:
         """The items that are no pages, sorted by their text."""
         for kind, text in self.database.execute(
-            "SELECT kind, record FROM items WHERE page IS NULL ORDER BY record, kind"
+            f"SELECT kind, record FROM items WHERE NOT ({IS_PAGE_ITEM}) "  # noqa: S608
+            "ORDER BY record, kind"
         ):
             yield kind, _record(text)
 
     def arrived(self) -> Iterator[Record]:
         """The items that are no pages, in the order in which they came."""
         for (text,) in self.database.execute(
-            "SELECT record FROM items WHERE page IS NULL ORDER BY id"
+            f"SELECT record FROM items WHERE NOT ({IS_PAGE_ITEM}) ORDER BY id"  # noqa: S608
         ):
             yield _record(text)
 
@@ -268,11 +297,11 @@ class Reader:
     def _referrer(self, number: int | None) -> str | None:
         return None if number is None else address_of(self.url_of(number))
 
-    def _item(self, number: int) -> tuple[str, Record]:
-        kind, text = self.database.execute(
-            "SELECT kind, record FROM items WHERE id = ?", (number,)
+    def _item(self, number: int) -> Record:
+        (text,) = self.database.execute(
+            "SELECT record FROM items WHERE id = ?", (number,)
         ).fetchone()
-        return kind, _record(text)
+        return _record(text)
 
     def place_of(self, number: int) -> tuple[int, str]:
         """By what URLs are sorted breadth first: level, and of one level the URL."""

@@ -151,6 +151,7 @@ class Settled(Revisits):
             if self._budget is not None and entry.has_place(entry.state):
                 self._budget.give_back()
         self._store.drop_page(entry)
+        self._store.drop_items(entry)
         self._store.unredirect(entry)
         entry.start_over()
         self._skip(entry, reason)

@@ -32,7 +32,6 @@ from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.settled import Settled
 from crawlproject.frontier.store import Store
 from crawlproject.frontier.turns import Turns
-from crawlproject.records import is_page
 from crawlproject.recrawl.interval import NEVER
 
 if TYPE_CHECKING:
@@ -314,8 +313,7 @@ class SqliteFrontier(Turns, Settled):
 
     @guarded(None)
     def keep_item(self, kind: str, record: Record, url: str | None = None) -> None:
-        entry = None if url is None else self._store.get(url)
-        self._store.add_item(entry, kind, record["url"] if is_page(record) else None, record)
+        self._keep_item(kind, record, url)
         self._store.flush_if_large()
 
     @guarded(None)

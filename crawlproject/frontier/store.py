@@ -152,6 +152,9 @@ class Store(Entries):
     def add_item(self, entry: Entry | None, kind: str, page: str | None, record: Record) -> None:
         self._harvest.add_item(entry.id if entry else None, kind, page, record)
 
+    def drop_items(self, entry: Entry) -> None:
+        self._harvest.drop_items(entry.id)
+
     def links_of(self, entry: Entry) -> array[int]:
         self.flush()
         row = self.database.execute("SELECT links FROM pages WHERE id = ?", (entry.id,)).fetchone()

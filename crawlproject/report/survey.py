@@ -12,11 +12,11 @@ import numpy as np
 
 from crawlproject.frontier import overview
 from crawlproject.frontier.entry import BY_SITEMAP, address_of
-from crawlproject.frontier.reading import IS_PAGE, Reader
+from crawlproject.frontier.reading import IS_PAGE, IS_PAGE_ITEM, Reader
 from crawlproject.frontier.seen import fingerprint
 from crawlproject.monitoring.ending import Ending, Limits
 from crawlproject.monitoring.tally import FINE, OUTCOMES
-from crawlproject.records import PAGE, RENDERED, encodable, from_text
+from crawlproject.records import RENDERED, encodable, from_text
 from crawlproject.report.gathering import Gathering
 from crawlproject.report.known import Flag
 from crawlproject.report.lists import URL_CHARS, cut
@@ -158,12 +158,11 @@ class Survey:
     def _gathered(self) -> Gathering:
         gathering = Gathering()
         # An item that stands for a page takes its place; the last one counts.
-        items: dict[str, tuple[str, int]] = {
-            url: (kind, number)
-            for url, kind, number in self.database.execute(
-                "SELECT page, kind, id FROM items WHERE page IS NOT NULL ORDER BY id"
-            )
-        }
+        items: dict[str, int] = dict(
+            self.database.execute(
+                f"SELECT page, id FROM items WHERE {IS_PAGE_ITEM} ORDER BY id"  # noqa: S608
+            ).fetchall()
+        )
         rows = self.database.execute(
             "SELECT id, url, level, record, coalesce(length(links), 0) "  # noqa: S608
             f"FROM pages JOIN urls USING (id) WHERE {IS_PAGE} ORDER BY id"
@@ -173,15 +172,14 @@ class Survey:
                 record: Record = from_text(text)
                 record.setdefault("outlinks", links // _LINK_BYTES)
                 self._add(gathering, number, url, level, record)
-        for url, (kind, item) in items.items():
-            if kind == PAGE:
-                record = self._item(item)
-                if not record.get(RENDERED):
-                    # An item says so of every page.
-                    record.pop(RENDERED, None)
-                self._items[gathering.tally.pages] = item
-                level = record["depth"] if isinstance(record.get("depth"), int) else 0
-                self._add(gathering, self.id_of(url), url, level, record)
+        for url, item in items.items():
+            record = self._item(item)
+            if not record.get(RENDERED):
+                # An item says so of every page.
+                record.pop(RENDERED, None)
+            self._items[gathering.tally.pages] = item
+            level = record["depth"] if isinstance(record.get("depth"), int) else 0
+            self._add(gathering, self.id_of(url), url, level, record)
         return gathering
 
     def _add(self, gathering: Gathering, number: int, url: str, level: int, record: Record) -> None:

@@ -88,7 +88,7 @@ def test_items_that_are_no_pages_are_rows_behind_the_pages() -> None:
 def test_columns_can_be_chosen_and_renamed() -> None:
     page = Page("https://a/", 200, links=["https://b/", "https://c/"])
     assert exported([page], fields_to_export=["links", "outlinks", "url", "none"]) == (
-        b"url,links,outlinks,none\r\nhttps://a/,https://b/ https://c/,2,\r\n"
+        b"links,outlinks,url,none\r\nhttps://b/ https://c/,2,https://a/,\r\n"
     )
     assert exported([page], fields_to_export={"status_code": "code"}) == b"code\r\n200\r\n"
 

@@ -44,7 +44,7 @@ def test_the_status_code_is_there_also_without_an_answer() -> None:
 
 def test_fields_are_chosen_and_indent_is_ignored() -> None:
     data = exported([Page("https://a/", 200)], fields_to_export=["depth", "url"], indent=2)
-    assert data == b'{"url":"https://a/","depth":0}\n'
+    assert data == b'{"depth":0,"url":"https://a/"}\n'
 
 
 def test_a_line_can_be_read_before_the_crawl_ends(tmp_path: Path) -> None:

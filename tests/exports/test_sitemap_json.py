@@ -123,8 +123,8 @@ def test_what_says_nothing_is_left_out_but_the_status_code() -> None:
 def test_chosen_fields_are_all_there_in_the_chosen_order() -> None:
     pages = pages_of([FULL, Page("https://b/")], fields_to_export=["fetch_ms", "error", "url"])
     assert [list(page.items()) for page in pages] == [
-        [("url", "https://a.example/"), ("fetch_ms", 12), ("error", "odd")],
-        [("url", "https://b/"), ("fetch_ms", None), ("error", None)],
+        [("fetch_ms", 12), ("error", "odd"), ("url", "https://a.example/")],
+        [("fetch_ms", None), ("error", None), ("url", "https://b/")],
     ]
 
 
@@ -135,9 +135,9 @@ def test_chosen_fields_can_be_renamed() -> None:
 
 
 def test_fields_of_a_team_come_last_by_name() -> None:
-    item = {"zoo": [1], "url": "https://a/", "ant": {"b": 1}, "status_code": 200, "nil": None}
-    (page,) = pages_of([item])
-    assert list(page) == ["url", "status_code", "ant", "zoo"]
+    extra = {"zoo": [1], "ant": {"b": 1}, "nil": None}
+    (page,) = pages_of([Page("https://a/", 200, extra=extra)])
+    assert list(page) == ["url", "status_code", "depth", "links", "ant", "zoo"]
 
 
 def test_items_that_are_no_pages_have_a_list_of_their_own() -> None:
@@ -145,6 +145,13 @@ def test_items_that_are_no_pages_have_a_list_of_their_own() -> None:
     document = json.loads(exported([product, product, FULL, "text"]))
     assert len(document["pages"]) == 1
     assert document["items"] == [product, product, {"value": "text"}]
+
+
+def test_an_item_with_the_fields_of_a_page_is_none_and_stays_as_it_is() -> None:
+    check = {"url": FULL.url, "status_code": 200, "links": ["z", "a"], "title": None}
+    document = json.loads(exported([check, FULL, check]))
+    assert [page["bytes"] for page in document["pages"]] == [0]
+    assert document["items"] == [check, check]
 
 
 def test_chosen_fields_hold_for_items_that_are_no_pages() -> None:
@@ -175,6 +182,6 @@ def test_hostile_text_stays_one_line_of_valid_utf8() -> None:
 
 
 def test_links_of_another_kind_are_kept_as_they_are() -> None:
-    links = [{"to": "https://b/"}, {"to": "https://a/"}]
-    (page,) = pages_of([{"url": "https://a/", "status_code": 200, "links": links}])
+    links: list[Any] = [{"to": "https://b/"}, {"to": "https://a/"}]
+    (page,) = pages_of([Page("https://a/", 200, links=links)])
     assert page["links"] == links

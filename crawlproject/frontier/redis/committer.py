@@ -26,7 +26,6 @@ from crawlproject.frontier.redis.blocks import Malformed
 from crawlproject.frontier.rounds import ALL, round_in
 from crawlproject.frontier.rows import STATES
 from crawlproject.frontier.settled import Settled
-from crawlproject.records import is_page
 from crawlproject.scope.scope import OFFSITE
 
 if TYPE_CHECKING:
@@ -240,8 +239,7 @@ class Committer(Settled):
         self._fill_budget()
 
     def _apply_item(self, kind: str, record: dict[str, Any], url: str | None) -> None:
-        entry = None if url is None else self._store.get(url)
-        self._store.add_item(entry, kind, record["url"] if is_page(record) else None, record)
+        self._keep_item(kind, record, url)
 
     def _apply_note(self, name: str, value: str) -> None:
         self._store.remember(name, value)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Keys of which there is one.
 _SINGLE = (
     *("meta", "notes", "workers", "hungry", "inbox", "aside", "items", "tries", "due", "due_at"),
-    *("hosts", "ready", "things", "starts", "answers", "answered", "levels", "beyond", "budgets"),
+    *("hosts", "ready", "starts", "answers", "answered", "levels", "beyond", "budgets"),
     "sources",
 )
 # Of how many keys of a kind, and of how many members of a key, the size is taken.

@@ -35,7 +35,8 @@ blocks, buckets and pages are in turn. What has neither host nor number is in th
 | ``visits:<n>`` | hash | by id, 256 a key: what visits have found, when the next one is due |
 | ``changes:<n>`` | hash | by id, 256 a key: what a later visit has found changed |
 | ``hints:<n>`` | hash | by id, 256 a key: what sitemaps say of it, by their URLs |
-| ``things``, ``starts`` | list, hash | items that are no pages; those that belong to no URL |
+| ``things:<n>`` | hash | by id, 256 a key: items that its last visit has brought besides its page |
+| ``starts`` | hash | items that belong to no URL |
 | ``answers``, ``answered`` | hash | answers that wait for their turn, and of which id each is |
 | ``levels:<n>``, ``levels`` | set, hash | ids that wait for their level; how many, by level |
 | ``beyond`` | sorted set | ids that wait for a larger page budget |
@@ -52,13 +53,13 @@ from redis.crc import REDIS_CLUSTER_HASH_SLOTS, key_slot
 from crawlproject.frontier.entry import AGAIN, BY_SITEMAP, depth_of
 
 # What the values in these keys look like. Other versions are refused, not guessed at.
-VERSION = 2
+VERSION = 3
 
 # Ids in one hash of pages.
 PAGES_A_KEY = 256
 
 
-PAGED = ("pages", "links", "contents", "visits", "changes", "hints")
+PAGED = ("pages", "links", "contents", "visits", "changes", "hints", "things")
 _NUMBERED = frozenset({"e", "x", *PAGED})
 _OF_HOSTS = frozenset({"h", "q", "r", "robots"})
 # What is visited again has a place below 0: so it is known to which of two queues it belongs.

@@ -18,13 +18,14 @@ from crawlproject.frontier.redis.logbook import history_of_value
 from crawlproject.frontier.redis.messages import HASH_BYTES
 from crawlproject.frontier.redis.scripts import pairs
 from crawlproject.frontier.redis.shelf import Shelf
+from crawlproject.frontier.redis.things import thing_from, things_from
 from crawlproject.frontier.redis.wire import item_from, robots_from
 from crawlproject.frontier.seen import fingerprint
 from crawlproject.records import from_text, to_text
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from crawlproject.frontier.redis.blocks import Row
     from crawlproject.frontier.redis.scripts import Scripts
@@ -64,7 +65,7 @@ class Mirror:
         self._database.execute("BEGIN")
         if with_pages:
             self._copy_pages(self._last_id())
-            self._copy_items()
+            self._copy_starts()
         self._copy_hosts()
         self._copy_urls()
         self._insert_hints()
@@ -96,7 +97,7 @@ class Mirror:
                     if is_id(key) and len(value) >= HASH_BYTES
                 ],
             )
-            copies = (self._copy_visit, self._copy_change, self._copy_hints)
+            copies = (self._copy_visit, self._copy_change, self._copy_hints, self._copy_things)
             for place, copy in enumerate(copies, start=3):
                 for some in found[place * _AT_ONCE : (place + 1) * _AT_ONCE]:
                     self._copy_all(some, copy)
@@ -153,23 +154,26 @@ class Mirror:
         )
         self._hints.clear()
 
-    def _copy_items(self) -> None:
-        for value in self._things():
-            try:
-                url, kind, page, record = unpacked(value)
-                self._database.execute(
-                    "INSERT INTO items (url, kind, page, record) VALUES (?, ?, ?, ?)",
-                    (url, kind, page, record),
-                )
-            except (Malformed, TypeError, ValueError, self._database.Error) as error:
-                self._aside.put("things", value, str(error))
+    def _copy_things(self, number: int, value: bytes) -> None:
+        try:
+            things = things_from(value)
+        except Malformed as error:
+            self._aside.put("things", value, str(error))
+            return
+        self._insert_items(number, things)
 
-    def _things(self) -> Iterator[bytes]:
-        start = 0
-        while some := self._scripts.ask("LRANGE", "things", start, start + 255):
-            yield from some
-            start += len(some)
-        yield from self._scripts.ask("HGETALL", "starts").values()
+    def _copy_starts(self) -> None:
+        for value in self._scripts.ask("HGETALL", "starts").values():
+            try:
+                self._insert_items(None, [thing_from(value)])
+            except Malformed as error:
+                self._aside.put("starts", value, str(error))
+
+    def _insert_items(self, number: int | None, things: list[list[Any]]) -> None:
+        self._database.executemany(
+            "INSERT INTO items (url, kind, page, record) VALUES (?, ?, ?, ?)",
+            [(number, *thing) for thing in things],
+        )
 
     def _copy_hosts(self) -> None:
         found = self._scripts.ask_everywhere("SMEMBERS", "hosts")

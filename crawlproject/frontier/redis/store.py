@@ -27,6 +27,7 @@ from crawlproject.frontier.redis.logbook import RedisLogbook
 from crawlproject.frontier.redis.offers import Offers
 from crawlproject.frontier.redis.pages import RedisPages
 from crawlproject.frontier.redis.shelf import Shelf
+from crawlproject.frontier.redis.things import RedisThings
 from crawlproject.frontier.redis.waiting import Waiting
 from crawlproject.records import encodable, to_text
 
@@ -87,6 +88,7 @@ class RedisStore(Entries):
         self._last_id = number_from(self._meta.get("last_id"))
         self._shelf = Shelf(scripts, self.aside, self._last_id)
         self._pages = RedisPages(scripts)
+        self._things = RedisThings(scripts, self.aside)
         self.logbook: RedisLogbook = RedisLogbook(scripts, self.rows, lambda: self._last_id)
         self.offers = Offers(self, host_of, limits, self._shelf.is_offered)
         self._index = Index(scripts, number_from(self._meta.get("buckets")) or 1)
@@ -283,13 +285,16 @@ class RedisStore(Entries):
 
     def add_item(self, entry: Entry | None, kind: str, page: str | None, record: Record) -> None:
         page, text = page and encodable(page), to_text(record)
-        value = packed([entry.id if entry else None, kind, page, text])
         if entry is None:
             # Every worker makes it, and every run.
+            value = packed([kind, page, text])
             digest = blake2b(value, digest_size=16).hexdigest()
             self._batch.call("HSET", "starts", digest, value)
         else:
-            self._batch.call("RPUSH", "things", value)
+            self._things.add(entry.id, [kind, page, text])
+
+    def drop_items(self, entry: Entry) -> None:
+        self._things.drop(entry.id)
 
     def drop_page(self, entry: Entry) -> None:
         self._pages.drop(entry.id)
@@ -407,6 +412,7 @@ class RedisStore(Entries):
             self._redirecting += len(more)
             batch.call("HSET", "sources", target, ",".join(map(str, known)))
         self._pages.write(batch)
+        self._things.write(batch)
         self.logbook.write(batch)
         words = {"last_id": self._last_id, "buckets": self._index.buckets, **meta}
         batch.call("HSET", "meta", *(word for pair in words.items() for word in pair))
@@ -420,6 +426,7 @@ class RedisStore(Entries):
         self.offers.is_written()
         self._waiting.is_written()
         self._pages.is_written()
+        self._things.is_written()
         self.logbook.is_written()
         self._start_batch()
 

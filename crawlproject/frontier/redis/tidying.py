@@ -26,7 +26,7 @@ _TYPES = {
         *("budgets", "sources", "x:", "h:", "robots:", "l:", "s:"),
         *(f"{name}:" for name in PAGED),
     ),
-    "list": ("inbox", "aside", "things"),
+    "list": ("inbox", "aside"),
     "set": ("hosts", "levels:"),
     "zset": ("workers", "hungry", "due", "ready", "beyond", "q:", "r:"),
 }

@@ -55,7 +55,7 @@ KEYS = (
     *("meta", "notes", "workers", "committer", "inbox", "items", "hosts", "ready", "q:host"),
     *("h:host", "e:0", "x:0", "l:{worker}", "s:{worker}", "n:{worker}", "tries", "due", "due_at"),
     *("hungry", "aside", "answers", "answered", "levels", "levels:1", "beyond", "budgets"),
-    *("sources", "pages:0", "links:0", "contents:0", "things", "starts", "robots:host"),
+    *("sources", "pages:0", "links:0", "contents:0", "things:0", "starts", "robots:host"),
 )
 # Nobody can do without.
 NEEDED = ("inbox", "items", "ready", "q:host", "h:host", "tries", "due", "hosts", "x:0", "pages:0")
