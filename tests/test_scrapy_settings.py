@@ -1025,7 +1025,7 @@ def feed_settings(lab: Lab) -> None:
     done = scrapy(*words, *given, cwd=lab.folder)
     assert done.returncode == 0, done.stderr
     text = (lab.folder / "me-1.json").read_text()
-    assert list(json.loads(text)["pages"][0]) == ["url", "title"]
+    assert list(json.loads(text)["pages"][0]) == ["title", "url"]
     assert '\n    {\n      "url": ' in text
     nothing = 'FEEDS={"no.jsonl": {"format": "jsonl", "item_classes": ["scrapy.Item"]}}'
     scrapy(*words, "-s", nothing, "-s", "FEED_STORE_EMPTY=False", cwd=lab.folder)
