@@ -1026,7 +1026,7 @@ def feed_settings(lab: Lab) -> None:
     assert done.returncode == 0, done.stderr
     text = (lab.folder / "me-1.json").read_text()
     assert list(json.loads(text)["pages"][0]) == ["title", "url"]
-    assert '\n    {\n      "url": ' in text
+    assert '\n    {\n      "title": ' in text
     nothing = 'FEEDS={"no.jsonl": {"format": "jsonl", "item_classes": ["scrapy.Item"]}}'
     scrapy(*words, "-s", nothing, "-s", "FEED_STORE_EMPTY=False", cwd=lab.folder)
     assert not (lab.folder / "no.jsonl").exists()
