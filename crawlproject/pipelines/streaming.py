@@ -4,8 +4,8 @@ An item that has a text is compared with those before it, and is marked at once:
 ``near_duplicate_of``, the ``url`` of the first similar item, and ``similarity``; or it is dropped.
 Which item is the first depends on the order of the responses. Signatures are in a temporary file,
 so memory stays flat; those of earlier runs are made again from the items in the crawl directory.
-An item of an earlier run with the same ``url`` is no other item: its page is visited again, and what
-is kept of it is replaced.
+An item is not compared with one of an earlier run that has the same ``url``: its page is visited
+again, and the new item takes the place of the old one.
 """
 
 from __future__ import annotations

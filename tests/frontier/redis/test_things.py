@@ -124,7 +124,8 @@ def test_an_item_that_joins_a_malformed_value_takes_its_place(redis_server: Serv
         frontier.keep_item("kind", {"name": "late"}, "a/1")
         frontier.commit()
         assert names(frontier) == ["a/2", "late", "start"]
-        assert things_from(client.hget(KEY, "1")) == [["kind", None, '{"name":"late"}']]
+        value: Any = client.hget(KEY, "1")
+        assert things_from(value) == [["kind", None, '{"name":"late"}']]
         assert client.llen(f"{prefix_of('contract')}aside") == 1
 
 
