@@ -14,10 +14,13 @@ from crawlproject.frontier.redis.blocks import Malformed, packed
 from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.things import thing_from, things_from
 from crawlproject.records import PAGE, to_text
+from tests.crawling import scrapy
 from tests.frontier.engines import joined, take
 from tests.redis_server import connected
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from crawlproject.frontier.redis.binary import Server
 
 KEY = f"{prefix_of('contract')}things:0"
@@ -135,3 +138,25 @@ def test_a_committer_that_takes_over_adds_to_what_is_there(redis_server: Server)
     with closing(joined(redis_server.url)) as another:
         another.keep_item("kind", {"name": "late"}, "a/1")
         assert names(another) == ["a/1", "a/2", "late", "start"]
+
+
+def test_a_crawl_of_the_format_before_is_refused_in_one_line_and_not_touched(
+    redis_server: Server, tmp_path: Path
+) -> None:
+    """In which items were a list."""
+    meta = f"{prefix_of('old')}meta"
+    with connected(redis_server) as client:
+        client.hset(meta, mapping={"version": 2, "shards": 1, "last_id": 1})
+        client.rpush(f"{prefix_of('old')}things", b"an item")
+        keys, before = sorted(client.keys("*")), client.hgetall(meta)
+        options = ("-s", f"REDIS_URL={redis_server.url}", "-s", "FRONTIER_CRAWL_ID=old")
+        commands = (
+            ("crawl", "site", "-a", "seed=http://127.0.0.1:9/", *options),
+            ("export", redis_server.url, "-O", "x.json"),
+        )
+        for command in commands:
+            done = scrapy(*command, cwd=tmp_path)
+            assert done.returncode != 0
+            assert "format '2', and this version of crawlproject has format 3" in done.stderr
+            assert "Traceback" not in done.stderr
+        assert (sorted(client.keys("*")), client.hgetall(meta)) == (keys, before)
