@@ -121,10 +121,14 @@ def shop(project: Path) -> Path:
     return project
 
 
+@pytest.mark.parametrize("place", ["directory", "redis"])
 def test_every_format_has_the_same_items_live_and_of_an_earlier_run(
-    site: SiteFactory, shop: Path
+    site: SiteFactory, shop: Path, place: str, request: pytest.FixtureRequest
 ) -> None:
     server = site(SITE)
+    kept = "JOBDIR=job"
+    if place == "redis":
+        kept = f"REDIS_URL={request.getfixturevalue('redis_url')}"
     some = [f"{IN}.Local", f"{IN}.Cents", "builtins.dict"]
     feeds = {f"out.{name}": feed(name) for name in READERS}
     # Without fields, Scrapy takes the columns of the first item that comes.
@@ -132,7 +136,7 @@ def test_every_format_has_the_same_items_live_and_of_an_earlier_run(
     feeds["young.jsonlines"] = feed("jsonlines", item_filter=f"{IN}.Young")
     feeds["some.jsonlines"] = feed("jsonlines", item_classes=some)
     feeds["batch-%(batch_id)d.jsonlines"] = feed("jsonlines", batch_item_count=4)
-    options = (*QUICK, "-s", "JOBDIR=job", "-s", f"FEEDS={json.dumps(feeds)}")
+    options = (*QUICK, "-s", kept, "-s", f"FEEDS={json.dumps(feeds)}")
     crawl(shop, server, *options)
     files = sorted(shop.glob("*.*"))
     assert len(files) == len(READERS) + 2 + 4 + len(["scrapy.cfg"])
