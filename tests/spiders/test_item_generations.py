@@ -75,10 +75,10 @@ class Counting:
 """
 OPTIONS = (
     *("-s", "SPIDER_MODULES=acme", "-s", 'ITEM_PIPELINES={"acme.Counting": 50}'),
-    *("-a", "sitemaps=never", "-s", "FRONTIER_COMMIT_PAGES=3"),
+    *("-a", "sitemaps=never", "-a", "concurrency=4", "-s", "FRONTIER_COMMIT_PAGES=3"),
     *("-s", "FRONTIER_RETRY_BACKOFF_SECONDS=0.01"),
 )
-PARTS = 12
+PARTS = 40
 
 
 def site_of(generation: int) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def site_of(generation: int) -> dict[str, Any]:
         "/new": page(title="new1 near"),
         **{part: page(title=f"part{generation} {part}") for part in parts},
     }
-    return {"pages": pages, "random_delay": [0.0, 0.01]}
+    return {"pages": pages, "random_delay": [0.02, 0.06]}
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_a_recrawl_that_is_killed_brings_every_item_once(site: SiteFactory, fold
     crawl(folder, server, "-O", "out.json")
     server.set(site_of(2))
     again = command(folder, server, "-O", "out.json", "-a", "recrawl=all")
-    for paths in (2, 6, 10, 14):
+    for paths in (2, 5, 8):
         again.run_until_asked(server, paths, since=len(server.paths()))
     done = again.run()
     assert done.returncode == 0, done.stderr
