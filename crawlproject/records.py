@@ -182,7 +182,7 @@ def plain(value: Any, nesting: int = 0) -> Any:
     if kind in _PLAIN_TYPES:
         return value
     if kind is int:
-        return value if -_LARGEST < value < _LARGEST else _text(value)
+        return value if -_LARGEST < value < _LARGEST else text_of(value)
     if kind is list and nesting <= _MAX_NESTING:
         # A copy: the callback that made it is still at work, and may go on with it.
         if _PLAIN_TYPES.issuperset(map(type, value)):
@@ -197,7 +197,7 @@ def plain(value: Any, nesting: int = 0) -> Any:
                 for key, inner in value.items()
             }
     if nesting > _MAX_NESTING:
-        return _text(value)
+        return text_of(value)
     if isinstance(value, Enum):
         return plain(value.value, nesting + 1)
     if isinstance(value, Mapping):
@@ -223,14 +223,14 @@ def _plain_scalar(value: Any, nesting: int) -> Any:
         return value.isoformat()
     if is_item(value):
         return record_of(value) if isinstance(value, Page) else _record_of_any(value, nesting)
-    return _text(value)
+    return text_of(value)
 
 
 def _key(key: Any) -> str:
     return key if type(key) is str else str(plain(key))
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     try:
         return str(value)
     except Exception:  # a foreign __str__ may raise anything; the type is all that is left

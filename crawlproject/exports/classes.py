@@ -16,10 +16,10 @@ from itemadapter.utils import get_field_meta_from_class
 from scrapy import Field, Item
 
 from crawlproject.items import Page
-from crawlproject.records import PAGE, class_name, page_from
+from crawlproject.records import PAGE, class_name, page_from, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from crawlproject.records import Kept, Record
 
@@ -35,23 +35,21 @@ class Classes:
     def item(self, kept: Kept) -> Any:
         """The item as it was, but for values that JSON has no form for."""
         if kept.kind == PAGE:
-            return _page(kept.record, self._page_class(kept))
+            return _page(kept, self._class)
         cls = self._class(kept.kind)
         return kept.record if cls is None else _made(cls, kept.record)
 
     def exported(self, kept: Kept) -> Any:
         """The item for an exporter that obeys serializers: in a record, they have been obeyed."""
         if kept.kind == PAGE:
-            page_class = self._page_class(kept)
-            return _page(kept.record, Page if _has_serializers(page_class) else page_class)
-        if kept.kind not in self._exported and (cls := self._class(kept.kind)) is not None:
-            self._exported[kept.kind] = _without_serializers(cls)
-        exported = self._exported.get(kept.kind)
+            return _page(kept, self._exported_class)
+        exported = self._exported_class(kept.kind)
         return kept.record if exported is None else _made(exported, kept.record)
 
-    def _page_class(self, kept: Kept) -> type[Page]:
-        cls = None if kept.page_class is None else self._class(kept.page_class)
-        return cls if cls is not None and issubclass(cls, Page) else Page
+    def _exported_class(self, name: str) -> type | None:
+        if name not in self._exported and (cls := self._class(name)) is not None:
+            self._exported[name] = _without_serializers(cls)
+        return self._exported.get(name)
 
     def _class(self, name: str) -> type | None:
         # What is not loaded now may be later.
@@ -73,22 +71,34 @@ def _found(name: str) -> type | None:
     return None
 
 
-def _page(record: Record, cls: type[Page]) -> Page:
-    # It may have changed since.
-    with suppress(Exception):
-        return page_from(record, cls)
-    return page_from(record)
+def _page(kept: Kept, class_of: Callable[[str], type | None]) -> Page:
+    cls = None if kept.page_class is None else class_of(kept.page_class)
+    if cls is not None and issubclass(cls, Page):
+        # It may have changed since.
+        with suppress(Exception):
+            page = page_from(kept.record, cls)
+            if _has(page, kept.record):
+                return page
+    return page_from(kept.record)
 
 
 def _made(cls: type, record: Record) -> Any:
     with suppress(Exception):
-        return cls(**record)
-    # Its fields may not be arguments, or not all.
+        item = cls(**record)
+        if _has(item, record):
+            return item
+    # Its fields may not be arguments, or not all; or its ``__init__`` has changed them once before.
     with suppress(Exception):
-        item: Any = object.__new__(cls)
+        item = object.__new__(cls)
         ItemAdapter(item).update(record)
-        return item
+        if _has(item, record):
+            return item
     return record
+
+
+def _has(item: Any, record: Record) -> bool:
+    adapter = ItemAdapter(item)
+    return all(plain(adapter[name]) == value for name, value in record.items())
 
 
 def _has_serializers(cls: type) -> bool:

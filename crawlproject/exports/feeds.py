@@ -142,9 +142,12 @@ class Feeds(FeedExporter):
 
     def _fill(self, slot: FeedSlot, reader: Reader, marks: Marks | None, spider: Spider) -> None:
         if not is_plain(slot.filter) or self.feeds[slot.uri_template]["batch_item_count"]:
-            for kept in self._all_kept(reader, marks):
-                self._kept = kept
-                super().item_scraped(kept, spider)
+            try:
+                for kept in self._all_kept(reader, marks):
+                    self._kept = kept
+                    super().item_scraped(kept, spider)
+            finally:
+                self._kept = None
             return
         slot.itemcount = reader.count() - (marks.dropped if marks else 0)
         if slot.itemcount or slot.store_empty:

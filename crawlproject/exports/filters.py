@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from itemadapter import ItemAdapter, is_item
 from scrapy.extensions.feedexport import ItemFilter
 
-from crawlproject.records import class_name
+from crawlproject.records import class_name, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ class SafeFilter(ItemFilter):
                     "every item for which the filter raises",
                     class_name(type(self.asked)),
                     self._uri,
-                    f"{type(error).__name__}: {error}",
+                    f"{type(error).__name__}: {text_of(error)}",
                     _name(item),
                 )
                 logger.debug("The filter of %s failed", self._uri, exc_info=True)
@@ -55,4 +55,4 @@ def is_plain(one: ItemFilter) -> bool:
 def _name(item: Any) -> str:
     """The class of an item, and its URL or else what is in it."""
     url = ItemAdapter(item).get("url") if is_item(item) else None
-    return f"{class_name(type(item))} ({str(url or item)[:_SHOWN]})"
+    return f"{class_name(type(item))} ({text_of(url or item)[:_SHOWN]})"

@@ -1,8 +1,9 @@
 """Feeds of another project's items: Scrapy's own formats, with the items of all runs.
 
-With a crawl directory an item is written in the form in which it is kept there: plain values,
-as ``records.py`` has them. So it is the same whether this run has made it or an earlier one.
-Its class is the one it had, if that is loaded and can be made of these values (``classes.py``).
+With a crawl directory, or in a shared crawl, an item is written in the form in which it is kept
+there: plain values, as ``records.py`` has them. So it is the same whether this run has made it or
+an earlier one. Its class is the one it had, if that is loaded and can be made of these values
+(``classes.py``).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.exports.feeds import Feeds
+from crawlproject.frontier.redis.address import is_shared
 from crawlproject.records import kept_of
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 class ItemFeeds(Feeds):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._is_kept = bool(crawler.settings["JOBDIR"])
+        self._is_kept = bool(crawler.settings["JOBDIR"]) or is_shared(crawler.settings)
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
         if self._is_kept:

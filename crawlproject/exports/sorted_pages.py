@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
+    from crawlproject.frontier.base import Frontier
     from crawlproject.frontier.reading import Reader
     from crawlproject.pipelines.marking import Marks
     from crawlproject.records import Record
@@ -72,20 +73,18 @@ class SortedPagesExporter(PageExporter):
         self._json = json_encoder(None)
         self._reader: Reader | None = None
         self._marks: Marks | None = None
+        self._frontier: Frontier | None = None
         self._pages = Spill()
         self._others = Spill()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, file: IO[bytes], **options: Any) -> Self:
-        seeds: Sequence[str] = getattr(crawler.spider, "seeds", None) or ()
-        started_at = crawler.stats.get_value("start_time")
+        options.setdefault("seeds", getattr(crawler.spider, "seeds", None) or ())
+        options.setdefault("started_at", crawler.stats.get_value("start_time"))
+        exporter = cls(file, **options)
         with suppress(LookupError):  # another scheduler
-            reader = frontier_of(crawler).read()
-            # Those of the first run, whichever run writes the document.
-            seeds, started_at = reader.seeds() or seeds, reader.started_at() or started_at
-        options.setdefault("seeds", seeds)
-        options.setdefault("started_at", started_at)
-        return cls(file, **options)
+            exporter._frontier = frontier_of(crawler)
+        return exporter
 
     def read_from(self, reader: Reader, marks: Marks | None = None) -> None:
         """Take what a crawl directory has, instead of what is given item by item.
@@ -95,6 +94,10 @@ class SortedPagesExporter(PageExporter):
         self._reader = reader
         self._marks = marks
         self.other_items = reader.count_others()
+        self._take_facts(reader)
+
+    def _take_facts(self, reader: Reader) -> None:
+        """Those of the first run, whichever run writes the document."""
         self.started_at = reader.started_at() or self.started_at
         self.seeds = reader.seeds() or self.seeds
 
@@ -118,6 +121,9 @@ class SortedPagesExporter(PageExporter):
 
     def complete(self) -> None:
         start_over(self.file)
+        if self._reader is None and self._frontier is not None:
+            # Not before: a shared crawl is copied for it.
+            self._take_facts(self._frontier.read())
         self.write_document()
         if self.other_items and not self.keeps_others and next(self.pages(), None) is None:
             logger.warning(

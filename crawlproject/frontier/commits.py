@@ -186,6 +186,7 @@ class Commits(Visits):
         if loop and (head := min(loop)) is not entry and head.state is State.FAILED:
             # It redirects, and to somewhere.
             self._store.drop_page(head)
+            self._store.drop_items(head)
             self._move(head, State.DONE)
 
     def _keep_hints(self, entry: Entry, lease: Lease, links: list[int]) -> None:
@@ -328,6 +329,7 @@ class Commits(Visits):
         """Give a URL out again, to say that no page will come of it."""
         # What it answered is no page either.
         self._store.drop_page(entry)
+        self._store.drop_items(entry)
         entry.verdict = verdict
         self._move(entry, State.QUEUED)
         self._queue(entry)
@@ -343,6 +345,8 @@ class Commits(Visits):
         if entry.blocked is None or entry.fewest_hops >= self._max_redirects:
             return False
         target, entry.blocked, entry.verdict = entry.blocked, None, None
+        # What came of the report that it was one redirect too many.
+        self._store.drop_items(entry)
         self._move(entry, State.DONE)
         self._commit_redirect(entry, target, entry.request)
         return True

@@ -187,6 +187,8 @@ class LeasesOut:
             return
         if lease.is_put_back:
             self.is_ending = True
+            # All that came of it comes again.
+            lease.records.clear()
             self.release(lease, now())
             return
         lease.is_ended = True

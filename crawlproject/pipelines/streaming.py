@@ -4,6 +4,8 @@ An item that has a text is compared with those before it, and is marked at once:
 ``near_duplicate_of``, the ``url`` of the first similar item, and ``similarity``; or it is dropped.
 Which item is the first depends on the order of the responses. Signatures are in a temporary file,
 so memory stays flat; those of earlier runs are made again from the items in the crawl directory.
+An item is not compared with one of an earlier run that has the same ``url``: its page is visited
+again, and the new item takes the place of the old one.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 _SCHEMA = """
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
-CREATE TABLE items (id INTEGER PRIMARY KEY, url TEXT, signature BLOB NOT NULL);
+CREATE TABLE items (
+    id INTEGER PRIMARY KEY, url TEXT, signature BLOB NOT NULL, is_earlier INTEGER NOT NULL
+);
 CREATE TABLE bands (number INTEGER NOT NULL, item INTEGER NOT NULL, PRIMARY KEY (number, item))
     WITHOUT ROWID;
 """
@@ -66,7 +70,7 @@ class StreamingDuplicates:
             if isinstance(text, str) and not record.get("near_duplicate_of"):
                 signature = self._parameters.sign_text(text)
                 if signature is not None:
-                    self._add(_url(record), signature)
+                    self._add(_url(record), signature, is_earlier=True)
 
     def mark(self, item: Any) -> Any:
         """Compare an item with those before it. Raises DropItem."""
@@ -77,9 +81,10 @@ class StreamingDuplicates:
         signature = self._parameters.sign_text(text) if isinstance(text, str) else None
         if signature is None:
             return item
-        found = self._nearest(signature)
+        own_url = _url(adapter)
+        found = self._nearest(signature, own_url)
         if found is None:
-            self._add(_url(adapter), signature)
+            self._add(own_url, signature)
             return item
         if self._stats is not None:
             self._stats.inc_value("duplicates/items")
@@ -94,24 +99,26 @@ class StreamingDuplicates:
     def close(self) -> None:
         self._database.close()
 
-    def _nearest(self, signature: bytes) -> tuple[str | None, float] | None:
+    def _nearest(self, signature: bytes, own_url: str | None) -> tuple[str | None, float] | None:
         nearest: tuple[str | None, float] | None = None
         most = self._threshold
         marks = ",".join("?" * self._shape.bands)
         # Of equal ones the first counts.
         for url, other in self._database.execute(
             "SELECT url, signature FROM items WHERE id IN (SELECT DISTINCT item FROM bands "  # noqa: S608
-            f"WHERE number IN ({marks}) LIMIT {_CANDIDATES}) ORDER BY id",
-            self._bands(signature),
+            f"WHERE number IN ({marks}) LIMIT {_CANDIDATES}) "
+            "AND NOT (is_earlier AND url IS ?) ORDER BY id",
+            (*self._bands(signature), own_url),
         ):
             similarity = self._signatures.similarity(signature, other)
             if similarity > most or (nearest is None and similarity >= most):
                 nearest, most = (url, similarity), similarity
         return nearest
 
-    def _add(self, url: str | None, signature: bytes) -> None:
+    def _add(self, url: str | None, signature: bytes, *, is_earlier: bool = False) -> None:
         cursor = self._database.execute(
-            "INSERT INTO items (url, signature) VALUES (?, ?)", (url, signature)
+            "INSERT INTO items (url, signature, is_earlier) VALUES (?, ?, ?)",
+            (url, signature, is_earlier),
         )
         self._database.executemany(
             "INSERT OR IGNORE INTO bands VALUES (?, ?)",

@@ -126,6 +126,28 @@ async def test_filters_and_batches_hold_for_what_is_in_the_crawl_directory(
     assert len(urls) == 9
 
 
+@deferred_f_from_coro_f
+async def test_a_document_of_chosen_items_names_the_seeds_and_the_start_of_all_runs(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"pages": {"/": {}, "/other": {}}})
+    settings = {
+        "JOBDIR": str(tmp_path / "job"),
+        "FEEDS": {
+            **feed(tmp_path, "all.json"),
+            **feed(tmp_path, "pages.json", item_classes=[Page]),
+            **feed(tmp_path, "batch-%(batch_id)d.json", batch_item_count=1),
+        },
+    }
+    await crawl_site(server.url(), settings)
+    first = json.loads((tmp_path / "all.json").read_bytes())
+    await crawl_site(server.url("/other"), settings)
+    for name in ("all", "pages", "batch-1", "batch-2"):
+        document = json.loads((tmp_path / f"{name}.json").read_bytes())
+        assert document["started_at"] == first["started_at"], name
+        assert document["seed"] == [server.url(), server.url("/other")], name
+
+
 class LooseSpider(SiteSpider):
     """Yields an item before the first request."""
 

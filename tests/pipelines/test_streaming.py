@@ -85,6 +85,23 @@ def test_items_of_earlier_runs_come_first(parameters: SignatureParameters) -> No
     assert index.mark({"url": "d", "text": OTHER})["near_duplicate_of"] == "a"
 
 
+def test_an_item_of_a_page_that_is_visited_again_is_no_duplicate_of_itself(
+    parameters: SignatureParameters,
+) -> None:
+    index = streaming(parameters, drops=True)
+    index.learn([{"url": "a", "text": OTHER}, {"text": " ".join(TEXT)}])
+    again = {"url": "a", "text": OTHER}
+    assert index.mark(again) is again
+    # Nobody knows of what is without a URL whether it is the same.
+    nameless = {"text": NEAR}
+    assert index.mark(nameless) is nameless
+    with pytest.raises(DropItem, match="near-duplicate of a"):
+        index.mark({"url": "b", "text": OTHER})
+    # In one run it is another one, whatever it says of itself.
+    with pytest.raises(DropItem, match="near-duplicate of a"):
+        index.mark(again)
+
+
 def test_a_url_that_no_encoding_can_write_is_no_reason_to_lose_the_item(
     parameters: SignatureParameters,
 ) -> None:

@@ -12,8 +12,8 @@ Where things are, from the outside in:
   the whole crawl), ``desk`` (what it has), ``pump`` (asks in the background), ``session``, ``wire``
   and ``messages`` (what is said), ``ending``
 - the committer: ``duty``, ``committer``, ``store`` with ``shelf``, ``blocks``, ``index`` (entries),
-  ``pages``, ``logbook`` (visits), ``waiting``, ``offers``, and ``batch``, by which all of it is
-  written as one
+  ``pages``, ``things`` (other items), ``logbook`` (visits), ``waiting``, ``offers``, and ``batch``,
+  by which all of it is written as one
 - seeds from outside: ``feeding``, ``fed``, ``seeding``
 - scrapy-redis: its settings in ``compatibility``, its spiders in ``popping``
 - reading: ``mirror`` (the crawl as a ``crawl.db``), ``copies``, ``around``, ``far``

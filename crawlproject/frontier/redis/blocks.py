@@ -115,7 +115,7 @@ def packed(value: Any) -> bytes:
 def unpacked(data: bytes) -> Any:
     try:
         version, value = from_text(unzstd(data, MOST_BYTES).decode())
-    except (ValueError, TypeError, MemoryError) as error:
+    except (ValueError, TypeError, MemoryError, RecursionError) as error:
         raise Malformed(str(error) or type(error).__name__) from None
     if version != VERSION:
         raise Malformed(f"its version is {version!r}, and not {VERSION}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.frontier.redis.blocks import Malformed, packed, unpacked
 from crawlproject.frontier.redis.keys import paged
+from crawlproject.records import encodable, from_text, page_url
 
 if TYPE_CHECKING:
     from crawlproject.frontier.redis.aside import Aside
@@ -78,9 +79,18 @@ def thing_from(value: bytes) -> Thing:
 
 
 def _is_thing(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 3
-        and type(value[0]) is type(value[2]) is str
-        and type(value[1]) in (str, type(None))
-    )
+    if not isinstance(value, list) or len(value) != 3:
+        return False
+    kind, page, text = value
+    if not type(kind) is type(text) is str:
+        return False
+    try:
+        record = from_text(text)
+        # SQLite, into which it is copied, refuses a lone surrogate.
+        f"{kind}{text}".encode()
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(record, dict):
+        return False
+    url = page_url(kind, record)
+    return bool(page == (url and encodable(url)))

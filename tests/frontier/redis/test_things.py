@@ -1,0 +1,162 @@
+"""Items in Redis: the values that hold them, ours and those of others."""
+
+from __future__ import annotations
+
+import pickle
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import zstandard
+
+from crawlproject.frontier.base import Candidate
+from crawlproject.frontier.redis.blocks import Malformed, packed
+from crawlproject.frontier.redis.keys import prefix_of
+from crawlproject.frontier.redis.things import thing_from, things_from
+from crawlproject.records import PAGE, to_text
+from tests.crawling import scrapy
+from tests.frontier.engines import joined, take
+from tests.redis_server import connected
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from crawlproject.frontier.redis.binary import Server
+
+KEY = f"{prefix_of('contract')}things:0"
+STARTS = f"{prefix_of('contract')}starts"
+PAGE_TEXT = to_text({"url": "a/x", "status_code": 200})
+GOOD: list[list[Any]] = [
+    ["shop.Product", None, to_text({"name": "x", "url": "a/x", "status_code": 200})],
+    [PAGE, "a/x", PAGE_TEXT],
+    [PAGE, None, to_text({"title": "no URL"})],
+    [PAGE, "a/\ufffd", to_text({"url": "a/\ud800"})],
+    ["shop.Product", None, to_text({"name": "\ud800", "many": 2**80})],
+]
+BAD: dict[str, Any] = {
+    "no list": {"a": 1},
+    "a text": "things",
+    "too short": ["kind", None],
+    "too long": ["kind", None, "{}", "more"],
+    "no kind": [None, None, "{}"],
+    "a kind that is a number": [1, None, "{}"],
+    "a page that is a number": ["kind", 1, "{}"],
+    "no text": ["kind", None, {"name": "x"}],
+    "no JSON": ["kind", None, "{"],
+    "no object": ["kind", None, "[1]"],
+    "deep JSON": ["kind", None, " " + "[" * 100_000],
+    "a page of another URL": [PAGE, "b/y", PAGE_TEXT],
+    "a page that names none": [PAGE, None, PAGE_TEXT],
+    "a page that is none": ["kind", "a/x", PAGE_TEXT],
+}
+
+
+@pytest.mark.parametrize("thing", GOOD)
+def test_what_was_packed_is_unpacked(thing: list[Any]) -> None:
+    assert thing_from(packed(thing)) == thing
+    assert things_from(packed([thing, thing])) == [thing, thing]
+
+
+def test_no_items_are_a_list_too() -> None:
+    assert things_from(packed([])) == []
+
+
+@pytest.mark.parametrize("thing", BAD.values(), ids=BAD.keys())
+def test_what_is_no_item_is_malformed(thing: Any) -> None:
+    with pytest.raises(Malformed):
+        thing_from(packed(thing))
+    with pytest.raises(Malformed):
+        things_from(packed([GOOD[0], thing]))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"",
+        b"garbage",
+        pickle.dumps([GOOD[0]]),
+        packed("items"),
+        packed(None),
+        zstandard.compress(b"[2, []]"),
+        zstandard.compress(b" " + b"[" * 100_000),
+        # A text that no encoding can write.
+        zstandard.compress(b' [3, [["\\ud800", null, "{}"]]]'),
+    ],
+)
+def test_what_is_no_value_of_ours_is_malformed(value: bytes) -> None:
+    with pytest.raises(Malformed):
+        things_from(value)
+    with pytest.raises(Malformed):
+        thing_from(value)
+
+
+def crawled(url: str) -> Any:
+    """Two pages, with an item each; and one that belongs to none."""
+    frontier = joined(url)
+    frontier.admit([Candidate("a/1"), Candidate("a/2")])
+    for _ in range(2):
+        lease = take(frontier)
+        lease.records = [("kind", {"name": lease.url})]
+        frontier.landed(lease, 0)
+        frontier.finish(lease)
+    frontier.keep_item("kind", {"name": "start"})
+    frontier.commit()
+    return frontier
+
+
+def names(frontier: Any) -> list[str]:
+    return sorted(record["name"] for _, record in frontier.read().others())
+
+
+@pytest.mark.parametrize("value", [b"garbage", *map(packed, BAD.values())])
+def test_of_malformed_values_the_others_are_read_all_the_same(
+    redis_server: Server, value: bytes
+) -> None:
+    with closing(crawled(redis_server.url)) as frontier, connected(redis_server) as client:
+        client.hset(KEY, "1", value)
+        client.hset(KEY, "no id", value)
+        client.hset(STARTS, "other", value)
+        assert names(frontier) == ["a/2", "start"]
+        assert int(client.hget(f"{prefix_of('contract')}meta", "malformed") or 0) == 2
+        assert frontier.failure is None
+
+
+def test_an_item_that_joins_a_malformed_value_takes_its_place(redis_server: Server) -> None:
+    with closing(crawled(redis_server.url)) as frontier, connected(redis_server) as client:
+        client.hset(KEY, "1", packed([BAD["no JSON"]]))
+        frontier.keep_item("kind", {"name": "late"}, "a/1")
+        frontier.commit()
+        assert names(frontier) == ["a/2", "late", "start"]
+        value: Any = client.hget(KEY, "1")
+        assert things_from(value) == [["kind", None, '{"name":"late"}']]
+        assert client.llen(f"{prefix_of('contract')}aside") == 1
+
+
+def test_a_committer_that_takes_over_adds_to_what_is_there(redis_server: Server) -> None:
+    with closing(crawled(redis_server.url)) as frontier:
+        frontier.close()
+    with closing(joined(redis_server.url)) as another:
+        another.keep_item("kind", {"name": "late"}, "a/1")
+        assert names(another) == ["a/1", "a/2", "late", "start"]
+
+
+def test_a_crawl_of_the_format_before_is_refused_in_one_line_and_not_touched(
+    redis_server: Server, tmp_path: Path
+) -> None:
+    """In which items were a list."""
+    meta = f"{prefix_of('old')}meta"
+    with connected(redis_server) as client:
+        client.hset(meta, mapping={"version": 2, "shards": 1, "last_id": 1})
+        client.rpush(f"{prefix_of('old')}things", b"an item")
+        keys, before = sorted(client.keys("*")), client.hgetall(meta)
+        options = ("-s", f"REDIS_URL={redis_server.url}", "-s", "FRONTIER_CRAWL_ID=old")
+        commands = (
+            ("crawl", "site", "-a", "seed=http://127.0.0.1:9/", *options),
+            ("export", redis_server.url, "-O", "x.json"),
+        )
+        for command in commands:
+            done = scrapy(*command, cwd=tmp_path)
+            assert done.returncode != 0
+            assert "format '2', and this version of crawlproject has format 3" in done.stderr
+            assert "Traceback" not in done.stderr
+        assert (sorted(client.keys("*")), client.hgetall(meta)) == (keys, before)
