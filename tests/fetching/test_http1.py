@@ -131,7 +131,7 @@ def test_a_head_without_end_is_refused_at_its_limit() -> None:
         read([b"\r\n" * MAX_HEAD_BYTES, b"\r\n"])
 
 
-def test_a_chunk_line_without_end_is_refused() -> None:
+def test_chunk_lines_without_end_are_refused() -> None:
     reader = read([CHUNKED + b"2;x="])
     for _ in range(100):
         reader.feed(b"x" * 1_000)
