@@ -141,7 +141,8 @@ class ChunkedBody:
         text, semicolon, _ = (self._pending + data[position:end]).partition(b";")
         number = text.rstrip(_WHITE_SPACE)
         size = _SIZE.fullmatch(number)
-        if size is None or (size[1] is None and (semicolon or line_feed >= 0)):
+        # Without a digit, this can only be white space in front of one.
+        if size is None or (size[1] is None and (semicolon or text.strip(b" \t"))):
             raise NotHttp(f"bad chunk size {text[:20]!r}")
         if line_feed < 0:
             # However long the white space is.

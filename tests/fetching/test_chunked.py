@@ -114,7 +114,7 @@ def test_where_any_bytes_are_cut_never_changes_what_they_mean(
     "line",
     [
         *(b"", b" ", b";a", b"g", b"2g", b"0x2", b"-2", b"+2", b"2_0", b"2 2", b"2,", b"2\0"),
-        *(b"\xb2", b"2\rx", b"1" * 16, b"f" * 40, b"2 x;a", b"hi"),
+        *(b"\xb2", b"2\rx", b"\r2", b" \r2", b"2 \r2", b"1" * 16, b"f" * 40, b"2 x;a", b"hi"),
     ],
 )
 def test_bad_size_is_refused(line: bytes) -> None:
