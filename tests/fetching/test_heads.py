@@ -270,9 +270,13 @@ def test_line_ends_never_change_what_a_head_means(
 ) -> None:
     def meaning(head: bytes) -> object:
         try:
-            return parse_head(head)
+            found = parse_head(head)
         except NotHttp:
             return NotHttp
+        # A head that is rewritten has its lengths and codings in one spelling, behind the others.
+        framing = (b"Content-Length", b"Transfer-Encoding")
+        fields = tuple(field for field in found.fields if field[0].title() not in framing)
+        return found._replace(fields=fields, headers={})
 
     mixed = b"".join([b"".join(line) for line in lines])
     strict = b"".join([b"".join(line[:3]) + b"\r\n" for line in lines])
