@@ -15,7 +15,12 @@ from scrapy import Field, Item, Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
 from scrapy.downloadermiddlewares.retry import get_retry_request
-from scrapy.exceptions import CloseSpider, DropItem, IgnoreRequest
+from scrapy.exceptions import (
+    CloseSpider,
+    DownloadConnectionRefusedError,
+    DropItem,
+    IgnoreRequest,
+)
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -34,6 +39,10 @@ if TYPE_CHECKING:
     from tests.site.fixture import Site
 
     SiteFactory = Callable[..., Site]
+
+
+# A port where nobody listens.
+DEAD = "http://127.0.0.1:9"
 
 
 class Carried(Item):
@@ -149,6 +158,14 @@ class Own(Spider):
     ) -> Iterator[Any]:
         all_items.append(item["name"])
         yield {"carried": [type(item), item["name"], seen.year]}
+
+    def asks_dead(self, response: Response) -> Iterator[Any]:
+        yield Request(DEAD + "/a", callback=self.plain, errback=self.unreachable)
+        yield Request(DEAD + "/b", callback=self.plain)
+
+    def unreachable(self, failure: Any) -> Iterator[Any]:
+        is_refused = failure.check(DownloadConnectionRefusedError) is not None
+        yield {"refused": is_refused, "retries": failure.request.meta.get("retry_times")}
 
     def shares(self, response: Response) -> Iterator[Any]:
         for number in range(2):
@@ -618,3 +635,15 @@ async def test_nobody_is_warned_of_a_crawl_that_nobody_resumes(
     crawled = await crawl(site({"default": {}}), None, ["/carries-odd"])
     assert crawled.stats["finish_reason"] == "finished"
     assert "can't be written down" not in caplog.text
+
+
+@pytest.mark.parametrize("obeys", [True, False])
+@deferred_f_from_coro_f
+async def test_a_host_that_cannot_be_reached_is_no_silent_failure(
+    site: SiteFactory, caplog: pytest.LogCaptureFixture, obeys: bool
+) -> None:
+    settings = {"ROBOTSTXT_OBEY": obeys, "RETRY_TIMES": 0}
+    crawled = await crawl(site({"default": {}}), None, ["/asks-dead"], **settings)
+    assert crawled.items == [{"refused": True, "retries": None}]
+    assert caplog.text.count(f"Error downloading <GET {DEAD}/b>") == 1
+    assert "retry/count" not in crawled.stats
