@@ -29,6 +29,7 @@ from crawlproject.records import record_of
 from crawlproject.recrawl.headers import conditions
 from crawlproject.scope.scope import OFFSITE
 from crawlproject.spiders import arguments, resume
+from crawlproject.spiders.own_arguments import check_required, declared_arguments
 from crawlproject.spiders.page_links import PageLinks
 from crawlproject.spiders.parts import (
     bounds_from,
@@ -128,7 +129,7 @@ class SiteSpider(RuleSpider):
     def check_arguments(cls, given: dict[str, str], settings: BaseSettings) -> None:
         """Raise BadArgument for what would be wrong, before a crawl is set up."""
         cls._use_start_urls(given, settings)
-        arguments.apply(given, settings)
+        cls._apply(given, settings)
         # Scrapy's schedulers are all subclasses of each other, by the names of their methods.
         if FrontierScheduler not in load_object(settings["SCHEDULER"]).__mro__:
             raise BadArgument(
@@ -146,12 +147,24 @@ class SiteSpider(RuleSpider):
             settings.set("SEEDS", list(urls), priority="spider")
 
     @classmethod
+    def _apply(
+        cls, given: dict[str, Any], settings: BaseSettings
+    ) -> tuple[list[str], dict[str, Any]]:
+        """The seeds, and the arguments of a subclass's own."""
+        if cls is SiteSpider:
+            return arguments.apply(given, settings), {}
+        declared = declared_arguments(cls, SiteSpider)
+        seeds = arguments.apply(given, settings, declared)
+        check_required(cls, SiteSpider, given)
+        return seeds, {name: value for name, value in given.items() if name in declared}
+
+    @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
         # Scrapy's shell freezes them before it makes a spider; they were checked before that.
         given: BaseSettings = crawler.settings
         settings = BaseSettings(given) if given.frozen else given
         cls._use_start_urls(kwargs, settings)
-        seeds = arguments.apply(kwargs, settings)
+        seeds, own = cls._apply(kwargs, settings)
         scope = scope_from(crawler, settings, seeds)
         canonicalize = canonicalizer_from(settings)
         sitemaps = Sitemaps(
@@ -176,6 +189,7 @@ class SiteSpider(RuleSpider):
             redirects=redirects_from(settings, canonicalize, scope),
             sitemaps=sitemaps,
             referrer_policy=referrer_policy_from(settings),
+            **own,
         )
         assert isinstance(spider, cls)
         if spider.has_own_rules and settings["SITEMAPS_MODE"] != ALWAYS:
