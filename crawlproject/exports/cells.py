@@ -18,9 +18,11 @@ import re
 from functools import cache
 from typing import Any
 
-from crawlproject.records import encodable
+from crawlproject.records import encodable, json_encoder
 
 Cell = str | int | float
+
+_to_json = json_encoder(None)
 
 # By which spreadsheets split rows, besides tabs, which no cell has; one is an Arabic semicolon.
 _SEPARATORS = ",;|\u061b"
@@ -44,18 +46,20 @@ def _inner_formula(delimiter: str) -> re.Pattern[str]:
     return re.compile(f'([{separators}][{_BLANK}"]*+)(?=[{_SIGN}])')
 
 
-def cell(value: Any, delimiter: str = ",") -> Cell | None:
-    """A plain value as a cell; None where a cell cannot hold it (nested data).
+def cell(value: Any, delimiter: str = ",") -> Cell:
+    """A plain value as a cell: a list with a space between its values, nested data as JSON.
 
     ``delimiter`` is the file's, whose cells are quoted; an empty one if they are not.
     """
     if isinstance(value, str):
         return text_cell(value, delimiter)
-    if isinstance(value, list):
-        if any(isinstance(element, list | dict) for element in value):
-            return None
-        return text_cell(" ".join(str(_unguarded(element)) for element in value), delimiter)
-    return None if isinstance(value, dict) else _unguarded(value)
+    if not isinstance(value, list | dict):
+        return _unguarded(value)
+    if not value:
+        return ""
+    if isinstance(value, dict) or any(isinstance(element, list | dict) for element in value):
+        return text_cell(_to_json(value).decode(), delimiter)
+    return text_cell(" ".join(str(_unguarded(element)) for element in value), delimiter)
 
 
 def text_cell(text: str, delimiter: str = ",") -> str:

@@ -6,14 +6,14 @@ page has), ``depth``, ``error``, ``content_type``, ``title``, ``referrer``,
 ``last_modified``, ``fetched_at``, ``nofollow``, ``description``, ``language``, ``h1`` (the
 first), ``word_count``, ``content_hash``, ``duplicate_of``, ``near_duplicate_of``,
 ``similarity``, ``rendered``, ``orphan``, ``sitemap`` (its URL); then the fields that a team has
-added, by name: single values, and lists of them with a space between. What is unknown is an
-empty cell.
+added, by name: single values, lists of them with a space between, and nested values as JSON.
+What is unknown is an empty cell.
 
 - Cells that a spreadsheet would run as a formula are defused (see ``cells``).
 - Items that are no pages are rows behind the pages. Their fields are columns like others, also
   those with the names of fields of pages that have no column.
-- The feed option ``fields`` chooses the columns, in that order; ``links``,
-  ``images`` and ``media`` can be had that way.
+- The feed option ``fields`` chooses the columns, in that order; ``links``, ``images``,
+  ``open_graph`` and other fields of pages without a column can be had that way.
 - The feed's ``encoding`` is obeyed: ``utf-8-sig`` is what old Excel wants. Further
   ``item_export_kwargs`` go to ``csv.writer``: ``{"delimiter": ";"}``.
 """
@@ -106,7 +106,7 @@ class PagesCsvExporter(SortedPagesExporter):
 
     def _add_columns(self, record: Record, names: set[str]) -> None:
         for name in names:
-            if cell(record[name]) not in (None, ""):
+            if cell(record[name]) != "":
                 self._added_columns.add(name)
 
     def write_document(self) -> None:
@@ -120,8 +120,7 @@ class PagesCsvExporter(SortedPagesExporter):
         writer = csv.writer(_Encoded(self.file, self.encoding), **self._writer_options)
         writer.writerow(text_cell(str(name), self._delimiter) for name in columns.values())
         for record in chain(self.pages(), self.others()):
-            cells = (cell(record.get(name), self._delimiter) for name in columns)
-            writer.writerow("" if value is None else value for value in cells)
+            writer.writerow(cell(record.get(name), self._delimiter) for name in columns)
 
 
 class _Encoded:

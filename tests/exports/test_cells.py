@@ -106,8 +106,12 @@ def test_a_cell_is_one_line_of_writable_text(text: str, expected: str) -> None:
         (["a", 1, True, None], "a 1 true "),
         (["=1", "b"], "'=1 b"),
         ([], ""),
-        (["a", ["b"]], None),
-        ({"a": 1}, None),
+        ({}, ""),
+        (["a", ["b"]], '["a",["b"]]'),
+        ([{"b": 1, "a": None}], '[{"b":1,"a":null}]'),
+        ({"é": "=1", "b": [True]}, '{"é":"=1","b":[true]}'),
+        ({"a": "x;=1+1", "b": "two\nlines"}, '{"a":"x;\'=1+1","b":"two\\nlines"}'),
+        ({"lone": "\ud800", "big": 2**70}, f'{{"lone":"\ufffd","big":{2**70}}}'),
     ],
 )
 def test_values_as_cells(value: object, expected: object) -> None:

@@ -68,9 +68,32 @@ def test_fields_of_a_team_are_further_columns_by_name() -> None:
         {"url": "https://b/", "status_code": 200, "ant": -1.5, "zoo": [["deep"]]},
     ]
     first, second = rows(items)
-    assert list(first) == [*COLUMNS, "ant", "zoo"]
-    assert (first["ant"], first["zoo"]) == ("", "x 1")
-    assert (second["ant"], second["zoo"]) == ("-1.5", "")
+    assert list(first) == [*COLUMNS, "ant", "nested", "zoo"]
+    assert (first["ant"], first["nested"], first["zoo"]) == ("", '{"a":1}', "x 1")
+    assert (second["ant"], second["nested"], second["zoo"]) == ("-1.5", "", '[["deep"]]')
+
+
+def test_nested_values_of_items_and_of_what_pipelines_add_are_json() -> None:
+    item = {
+        "name": "x",
+        "price": {"amount": 5, "currency": "EUR"},
+        "variants": [{"sku": 1}, {"sku": 2}],
+        "sitemap": {"url": "u"},
+    }
+    page = Page("https://a/", 200, open_graph={"og:a": ["b"]}, extra={"offer": {"set": {3, 1}}})
+    first, second = rows([item, page])
+    assert list(first) == [*COLUMNS, "name", "offer", "price", "variants"]
+    assert first["offer"] == '{"set":[1,3]}'
+    assert second["price"] == '{"amount":5,"currency":"EUR"}'
+    assert second["variants"] == '[{"sku":1},{"sku":2}]'
+    assert second["sitemap"] == '{"url":"u"}'
+    (row,) = rows([page], fields_to_export=["open_graph"])
+    assert row == {"open_graph": '{"og:a":["b"]}'}
+
+
+def test_a_nested_value_is_no_formula_wherever_a_spreadsheet_splits_it() -> None:
+    data = exported([{"deep": [["x", "=1+1"]]}], delimiter=";", fields_to_export=["deep"])
+    assert data.splitlines()[1] == b'"[[""x"",""\'=1+1""]]"'
 
 
 def test_a_column_name_cannot_be_a_formula() -> None:
