@@ -230,6 +230,10 @@ class NoB(BaseDupeFilter):
         return request.url.endswith("/b")
 
 
+class NoFilter(BaseDupeFilter):
+    pass
+
+
 class OnePerLetter(RequestFingerprinter):
     def fingerprint(self, request):
         return request.url.rpartition("/")[2][:1].encode()
@@ -419,6 +423,19 @@ def dupe_filter(lab: Lab) -> None:
     assert "/b" not in lab.paths()
     # Known to the frontier already, whatever the filter says.
     assert lab.paths()["/a"] == 1
+
+
+@pytest.mark.parametrize("spider", ["site", "plain"])
+@pytest.mark.parametrize("name", ["scrapy.dupefilters.BaseDupeFilter", "acme.NoFilter"])
+def test_a_dupe_filter_that_filters_nothing_is_refused(lab: Lab, name: str, spider: str) -> None:
+    done = lab.crawl(f"DUPEFILTER_CLASS={name}", spider=spider, level="WARNING", fails=True)
+    assert done.result.returncode == 2
+    assert done.log == (
+        f"scrapy crawl: error: DUPEFILTER_CLASS: {name} can't switch the filter off, as the "
+        "frontier fetches each URL once: remove the setting, and give dont_filter=True to requests "
+        "that are to be made again\n"
+    )
+    assert lab.server.log() == []
 
 
 @effect("DUPEFILTER_DEBUG")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import shell
 from scrapy.utils.url import guess_scheme
 
+from crawlproject import settings as ours
 from crawlproject.commands.crawl import complain
 from crawlproject.commands.single import SINGLE, SingleCommand
 from crawlproject.frontier.scheduler import FrontierScheduler
@@ -33,6 +34,11 @@ class ShellScheduler(FrontierScheduler):
 
 
 class Command(SingleCommand, shell.Command):
+    # Scrapy's names a filter that filters nothing: here the scheduler sees to it.
+    default_settings: ClassVar[dict[str, Any]] = {
+        **shell.Command.default_settings,
+        "DUPEFILTER_CLASS": ours.DUPEFILTER_CLASS,
+    }
     single_settings = {  # noqa: RUF012
         **SINGLE,
         "SCHEDULER": f"{ShellScheduler.__module__}.{ShellScheduler.__qualname__}",

@@ -11,9 +11,11 @@ Settings read: ``SCHEDULER``, ``DUPEFILTER_CLASS``, ``DOWNLOADER``, ``DOWNLOADER
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scrapy import signals
+from scrapy.dupefilters import BaseDupeFilter
 from scrapy.exceptions import CloseSpider
 from scrapy.middleware import MiddlewareManager
 from scrapy.settings.default_settings import REQUEST_FINGERPRINTER_CLASS
@@ -100,6 +102,7 @@ def check_configuration(crawler: Crawler) -> None:
         )
     check_wiring(settings)
     check_not_removed(settings)
+    check_dupefilter(settings)
     check_scrapy_redis(settings)
     downloader = crawler.engine.downloader
     if not isinstance(getattr(downloader, "middleware", None), MiddlewareManager):
@@ -129,6 +132,25 @@ def check_not_removed(settings: BaseSettings) -> None:
     for name, problem in _REMOVED_SETTINGS.items():
         if settings.get(name) is not None:
             raise BadArgument(name, problem)
+
+
+def check_dupefilter(settings: BaseSettings) -> None:
+    """Raise BadArgument for a filter that filters nothing: the frontier would do so all the same.
+
+    Without duplicates the links of a site lead round in circles, and a resumed crawl can't tell
+    what it has fetched.
+    """
+    named, request_seen = settings["DUPEFILTER_CLASS"], None
+    # What can't be loaded is reported elsewhere.
+    with suppress(ImportError, NameError, TypeError, ValueError):
+        request_seen = getattr(load_object(named), "request_seen", None)
+    if request_seen is BaseDupeFilter.request_seen:
+        raise BadArgument(
+            "DUPEFILTER_CLASS",
+            f"{_path_of(named)} can't switch the filter off, as the frontier fetches each URL "
+            "once: remove the setting, and give dont_filter=True to requests that are to be made "
+            "again",
+        )
 
 
 def dupefilter_class(settings: BaseSettings) -> str | type:

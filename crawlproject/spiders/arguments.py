@@ -14,7 +14,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from crawlproject.errors import BadArgument
 from crawlproject.fetching.lookups import CARES, SYSTEM
 from crawlproject.fetching.origin_auth import origins_from
-from crawlproject.frontier.configuration import check_not_removed
+from crawlproject.frontier.configuration import check_dupefilter, check_not_removed
 from crawlproject.frontier.limits import complete_limits
 from crawlproject.frontier.opening import DOMAIN
 from crawlproject.frontier.redis.compatibility import check_scrapy_redis
@@ -175,6 +175,7 @@ def _set(settings: BaseSettings, name: str, value: Any) -> None:
 def _check(settings: BaseSettings) -> None:
     check_not_removed(settings)
     check_not_refused(settings)
+    check_dupefilter(settings)
     check_scrapy_redis(settings)
     for argument in (*ARGUMENTS.values(), *(Argument(*check) for check in CHECKS.items())):
         value = settings.get(argument.setting)

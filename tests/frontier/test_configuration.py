@@ -225,6 +225,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"SCHEDULER_QUEUE_CLASS": "scrapy_redis.queue.LifoQueue"},
         "SCHEDULER_QUEUE_CLASS: 'scrapy_redis.queue.LifoQueue' is not used: the frontier orders",
     ),
+    (
+        {"DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter"},
+        "DUPEFILTER_CLASS: scrapy.dupefilters.BaseDupeFilter can't switch the filter off, as the",
+    ),
 ]
 OWN_SCHEDULER = """
 
