@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scrapy.spidermiddlewares.httperror import HttpErrorMiddleware
 from scrapy.utils.conf import closest_scrapy_cfg
 from scrapy.utils.misc import load_object
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 _COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES")
 # Scrapy's middlewares that act on requests and responses of a spider's own. A SiteSpider keeps to
-# its scope and reads error pages itself …
+# its scope and reads error pages itself; for callbacks of a subclass ours takes its place …
 _NOT_FOR_SITES = {
     "DOWNLOADER_MIDDLEWARES": ("scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",),
     "SPIDER_MIDDLEWARES": ("scrapy.spidermiddlewares.httperror.HttpErrorMiddleware",),
@@ -46,6 +47,8 @@ _FOR_REQUESTS = {
         "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
     ),
 }
+# In the place of Scrapy's.
+_HTTP_ERRORS = "crawlproject.spiders.http_errors.SiteHttpErrors", 50
 _MAKING_REQUESTS = ("rules", "start", "parse_start_url", "process_results", "parse_with_rules")
 _BY_NAME = ("DOWNLOAD_HANDLERS", "FEED_EXPORTERS", "FEED_STORAGES")
 
@@ -85,10 +88,21 @@ def _switch_off(settings: BaseSettings, spider: type[Spider]) -> None:
     if not issubclass(spider, SiteSpider):
         return
     makes_none = all(getattr(spider, n) is getattr(SiteSpider, n) for n in _MAKING_REQUESTS)
+    if not makes_none:
+        _replace_http_errors(settings)
     for components in (_NOT_FOR_SITES, _FOR_REQUESTS if makes_none else {}):
         for name, paths in components.items():
             for path in paths:
                 settings.setdefault_in_component_priority_dict(name, load_object(path), None)
+
+
+def _replace_http_errors(settings: BaseSettings) -> None:
+    """Unless Scrapy's middleware is named: then it is used, or is off."""
+    path, order = _HTTP_ERRORS
+    named = map(load_object, settings.getdict("SPIDER_MIDDLEWARES"))
+    if HttpErrorMiddleware not in named:
+        ours_instead = load_object(path)
+        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", ours_instead, order)
 
 
 def _place_cache(settings: BaseSettings) -> None:

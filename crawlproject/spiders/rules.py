@@ -52,6 +52,8 @@ class RuleSpider(CrawlSpider):
 
         def page_failed(self, failure: Failure) -> Iterator[Page]: ...
 
+        def parse_sitemap(self, response: Response) -> None: ...
+
     def follow(self, response: Response) -> list[Request]:
         """The requests that the rules make of a page's links."""
         lease = response.meta[LEASE]
@@ -82,6 +84,12 @@ class RuleSpider(CrawlSpider):
             frontier=self.frontier,
             stats=self.crawler.stats,
         )
+
+    def is_for_page(self, request: Request) -> bool:
+        """Whether a Page is made of what comes, and no callback of a subclass's own is called."""
+        if request.callback is None:
+            return LEASE in request.meta
+        return request.callback in (self._callback, self.parse_sitemap)
 
     # Named by requests that are kept in crawl directories, as CrawlSpider names it.
     def _errback(self, failure: Failure) -> Iterable[Any]:
