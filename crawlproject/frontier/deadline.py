@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+# The time-out of a request, where the frontier has set it: who copies meta may set another one.
+TIMED = "timed_by_frontier"
 # Seconds that a request gets at the end of a crawl's time.
 _LEAST = 0.5
 

@@ -28,6 +28,7 @@ from crawlproject.failures import unsent
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE
 from crawlproject.frontier.clock import now
+from crawlproject.frontier.flags import set_flags, take_back
 from crawlproject.records import PAGE, kind_of, known_of, record_of, with_class
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def refusal(request: Request, error: str) -> Exception:
     exception = unsent(error)
     if not isinstance(exception, IgnoreRequest):
         # robots.txt was asked for several times: that is enough.
-        request.meta["dont_retry"] = True
+        set_flags(request.meta, "dont_retry")
     return exception
 
 
@@ -117,6 +118,8 @@ class LeaseMiddleware(BaseSpiderMiddleware):
         crawler.signals.connect(self._spider_failed, signals.spider_error)
 
     def process_spider_input(self, response: Response) -> None:
+        if response.request is not None:
+            take_back(response.request.meta)
         lease = _lease_of(response)
         if lease is not None:
             lease.failed = False

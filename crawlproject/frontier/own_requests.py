@@ -8,8 +8,8 @@
 Either is admitted with the request itself, so that callback, errback, headers and meta come back
 with the lease. Duplicates are what the dupe filter says (``urls/dupefilter.py``).
 
-Meta keys: reads and removes ``lease``, ``made_by``, ``on_the_wire`` and ``followed_from``; removes
-``turn``.
+Meta keys: reads and removes ``lease``, ``made_by`` and ``followed_from``; removes ``turn``,
+``on_the_wire``, ``fetch_started``, ``fetch_ended`` and ``fetch_ms``.
 """
 
 from __future__ import annotations
@@ -19,10 +19,17 @@ from hashlib import blake2b
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-from crawlproject.frontier import requests
+from crawlproject.frontier import flags, requests
 from crawlproject.frontier.base import DUPLICATE, LEASE, TURN, Candidate, Lease
 from crawlproject.frontier.clock import now
-from crawlproject.frontier.leases import FIRST_START, MADE_BY, ON_THE_WIRE
+from crawlproject.frontier.leases import (
+    FETCH_ENDED,
+    FETCH_MS,
+    FETCH_STARTED,
+    FIRST_START,
+    MADE_BY,
+    ON_THE_WIRE,
+)
 from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.recrawl.headers import conditions
 from crawlproject.scope.depth import depth_limit_from
@@ -44,6 +51,7 @@ logger = logging.getLogger(__name__)
 FOLLOWED_FROM = "followed_from"
 # Links that are noted on leases and not committed yet; those of ended leases are removed then.
 _MOST_PENDING = 4096
+_OF_ONE_RESPONSE = (TURN, ON_THE_WIRE, FETCH_STARTED, FETCH_ENDED, FETCH_MS)
 # Headers that are for one origin only.
 _CREDENTIALS = (b"Authorization", b"Cookie", b"Proxy-Authorization")
 
@@ -119,14 +127,15 @@ class OwnRequests:
         made_by = meta.pop(MADE_BY, None)
         followed = meta.pop(FOLLOWED_FROM, None)
         # Who copies the meta of a response copies what is only true of that one.
-        meta.pop(ON_THE_WIRE, None)
-        meta.pop(TURN, None)
+        for name in _OF_ONE_RESPONSE:
+            meta.pop(name, None)
         url = self._canonical.identity(request)
         if lease is not None and _is_retry(request, url, lease):
             self._retry(request, lease)
             return True
         if isinstance(followed, Followed):
             return self._follow(request, url, followed)
+        flags.leave_out(meta)
         if request.dont_filter:
             if made_by is None and lease is not None:
                 # A middleware has made it of another one: a redirect.
@@ -261,6 +270,7 @@ class OwnRequests:
             lease.skip = NOT_KEPT
             self._frontier.finish(lease)
             return None
+        flags.restore(request.meta)
         if lease.is_again:
             for name, value in conditions(lease.etag, lease.last_modified).items():
                 request.headers.setdefault(name, value)
@@ -286,8 +296,11 @@ def _redirected(request: Request, url: str) -> Request:
     """The request for another URL, without the credentials that are not for it."""
     if request.url == url:
         return request
+    meta = dict(request.meta)
+    # The frontier's spelling is the one that was meant.
+    flags.set_flags(meta, "verbatim_url")
     # As Scrapy does: if cookies are on, the cookie jar has them by now, each with its host.
-    target = request.replace(url=url, cookies=None)
+    target = request.replace(url=url, cookies=None, meta=meta)
     if _origin(request.url) != _origin(url):
         for name in _CREDENTIALS:
             target.headers.pop(name, None)

@@ -9,8 +9,8 @@ Scrapy asks the scheduler for requests while ``start()`` runs. So the frontier r
 crawl has such requests: a resumed run waits for the first request of ``start()``, or for its end.
 
 Meta keys: reads ``every_run`` and ``fetch_ended``, removes ``made_by`` and ``fetch_started``;
-writes ``turn``, ``download_slot``, ``download_timeout``, ``depth`` and, where robots.txt denies
-it, ``lease``.
+writes ``turn``, ``download_slot``, ``download_timeout``, ``timed_by_frontier``, ``depth`` and,
+where robots.txt denies it, ``lease``.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from scrapy import signals
 
 from crawlproject.frontier.base import LEASE, TURN
 from crawlproject.frontier.clock import now
+from crawlproject.frontier.deadline import TIMED
 from crawlproject.frontier.engine import is_starting, wake
 from crawlproject.frontier.leases import FETCH_ENDED, FETCH_STARTED, MADE_BY
 from crawlproject.frontier.notes import PRELUDE
@@ -119,7 +120,8 @@ class Prelude:
             # Makes a failure of it, for its errback.
             meta[LEASE] = lease
         meta["download_slot"] = lease.host
-        meta.setdefault("download_timeout", self._timeout())
+        if "download_timeout" not in meta or meta["download_timeout"] == meta.get(TIMED):
+            meta["download_timeout"] = meta[TIMED] = self._timeout()
         meta["depth"] = 0
         self._ready.append(request)
 

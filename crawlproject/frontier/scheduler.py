@@ -30,7 +30,7 @@ from crawlproject.frontier import use_frontier
 from crawlproject.frontier.base import LEASE, NOT_ASKED
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.configuration import Refusal, check_configuration, dupefilter_class
-from crawlproject.frontier.deadline import Deadline
+from crawlproject.frontier.deadline import TIMED, Deadline
 from crawlproject.frontier.engine import fail, is_busy, look_ahead, observe_ends, stop, wake
 from crawlproject.frontier.idle_timeout import IdleTimeout
 from crawlproject.frontier.leases import FETCH_STARTED, LeasesOut
@@ -60,7 +60,6 @@ _SHARE = 8
 _SOON = 0.002
 # Seconds between two commits.
 _LEAST_INTERVAL = 0.005
-_TIMED = "timed_by_frontier"
 
 
 class LeaseSpider(Protocol):
@@ -287,15 +286,12 @@ class FrontierScheduler(BaseScheduler):
         meta.pop(CPU_SECONDS, None)
         meta["download_slot"] = lease.host
         meta["depth"] = lease.depth
-        # The frontier's spelling is the one that was meant.
-        meta["verbatim_url"] = True
         lease.attempts = max(lease.attempts, meta.get("retry_times", 0))
         if lease.attempts:
             meta["retry_times"] = lease.attempts
         # What is in flight when the crawl's time is up is cut off, and stays queued.
-        if "download_timeout" not in meta or _TIMED in meta:
-            meta["download_timeout"] = self._deadline.timeout()
-            meta[_TIMED] = True
+        if "download_timeout" not in meta or meta["download_timeout"] == meta.get(TIMED):
+            meta["download_timeout"] = meta[TIMED] = self._deadline.timeout()
         self._out.add(request, lease)
         return request
 

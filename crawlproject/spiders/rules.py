@@ -21,6 +21,7 @@ from twisted.python.failure import Failure
 
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE
+from crawlproject.frontier.flags import set_flags
 from crawlproject.frontier.own_requests import FOLLOWED_FROM, Followed
 from crawlproject.urls.directives import page_nofollow
 
@@ -64,7 +65,7 @@ class RuleSpider(CrawlSpider):
                 request.meta[FOLLOWED_FROM] = Followed(
                     lease, nofollow or page_nofollow(response, self._token)
                 )
-                request.meta.setdefault("dont_redirect", True)
+                set_flags(request.meta, "dont_redirect")
                 followed.append(request)
         return followed
 
@@ -108,7 +109,10 @@ class RuleSpider(CrawlSpider):
         """
         # By default all are allowed, for the sake of pages.
         is_asked_for = (self.crawler.settings.getpriority("HTTPERROR_ALLOW_ALL") or 0) > _PROJECT
-        return "rule" in response.meta and self.is_http_error(response, by_default=not is_asked_for)
+        request = response.request
+        # Not by its meta, which may be another response's.
+        is_of_rule = request is not None and request.callback == self._callback
+        return is_of_rule and self.is_http_error(response, by_default=not is_asked_for)
 
     def is_http_error(self, response: Response, *, by_default: bool = False) -> bool:
         """Whether ``HTTPERROR_*`` keeps a response from callbacks."""

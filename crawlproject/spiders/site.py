@@ -19,6 +19,7 @@ from crawlproject.fetching.guard import guard_of
 from crawlproject.frontier.base import LEASE, Candidate
 from crawlproject.frontier.configuration import has_own_filter
 from crawlproject.frontier.entry import address_of
+from crawlproject.frontier.flags import set_flags
 from crawlproject.frontier.opening import keeps_visits
 from crawlproject.frontier.scheduler import FrontierScheduler
 from crawlproject.frontier.time_cap import time_cap_of
@@ -66,6 +67,10 @@ if TYPE_CHECKING:
     from crawlproject.urls.link_bounds import LinkBounds
 
 logger = logging.getLogger(__name__)
+
+# Of requests of pages, which copy it: their spelling and redirects are the frontier's.
+_PAGE_META: dict[str, Any] = {}
+set_flags(_PAGE_META, "verbatim_url", "dont_redirect")
 
 
 class SiteSpider(RuleSpider):
@@ -275,8 +280,7 @@ class SiteSpider(RuleSpider):
         # Scrapy's middleware sets it for requests that spiders yield.
         if policy and lease.referrer and (referrer := policy.referrer(lease.referrer, url)):
             headers[b"Referer"] = [referrer.encode()]
-        meta = {"verbatim_url": True, "dont_redirect": True}
-        return Request(url, errback=self.page_failed, meta=meta, headers=headers)
+        return Request(url, errback=self.page_failed, meta=_PAGE_META, headers=headers)
 
     def robots_known(self, origin: str, robots: bytes | None) -> None:
         """What the robots.txt of an origin says; None: there is none."""

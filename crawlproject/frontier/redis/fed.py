@@ -20,6 +20,7 @@ _NOT_META = frozenset(
     {
         *("lease", "turn", "made_by", "fetch_started", "fetch_ended", "fetch_ms", "on_the_wire"),
         *("download_slot", "depth", "retry_times", "timed_by_frontier", "verbatim_url"),
+        *("set_by_frontier", "taken_back"),
     }
 )
 
