@@ -69,6 +69,7 @@ _ITEM_FEEDS = "crawlproject.exports.item_feeds.ItemFeeds"
 # Components of ours that are for our own command and spider.
 _OWN_COMPONENTS = frozenset(
     {
+        "crawlproject.fetching.media_redirects.MediaRedirects",
         "crawlproject.fetching.origin_auth.OriginAuth",
         "crawlproject.fetching.origin_headers.OriginHeaders",
         "crawlproject.monitoring.counting.Counting",

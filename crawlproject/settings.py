@@ -244,6 +244,8 @@ ADDONS = {"crawlproject.wiring.Wiring": 0}  # puts back what a team's own settin
 DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "crawlproject.frontier.leases.LeaseGuard": 10,
     "crawlproject.fetching.unpacking.Unpacking": 590,
+    # With Scrapy's for redirects, which is off by default.
+    "crawlproject.fetching.media_redirects.MediaRedirects": 600,
     # OriginAuth takes its place.
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
     "crawlproject.monitoring.traffic.Traffic": 850,

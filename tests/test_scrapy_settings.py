@@ -39,7 +39,14 @@ if TYPE_CHECKING:
 TABLE = (PROJECT / "docs/scrapy.md").read_text().partition("## Settings")[2].partition("## Comp")[0]
 ROWS = re.findall(r"^\| (`[^|]+`) \| (\w+) \|", TABLE, re.MULTILINE)
 STATUS = {name: status for cell, status in ROWS for name in re.findall(r"`(\w+)`", cell)}
-SETTINGS = {name for name in vars(default_settings) if name.isupper()}
+# Of Scrapy's media pipelines, which have no default among its settings.
+MEDIA = {
+    "MEDIA_ALLOW_REDIRECTS",
+    *("FILES_EXPIRES", "FILES_RESULT_FIELD", "FILES_URLS_FIELD"),
+    *("IMAGES_EXPIRES", "IMAGES_RESULT_FIELD", "IMAGES_URLS_FIELD"),
+    *("IMAGES_MIN_HEIGHT", "IMAGES_MIN_WIDTH", "IMAGES_THUMBS"),
+}
+SETTINGS = {name for name in vars(default_settings) if name.isupper()} | MEDIA
 
 SITE: dict[str, Any] = {
     "robots": "User-agent: *\nDisallow: /private\n",
@@ -62,6 +69,7 @@ SITE: dict[str, Any] = {
         },
         f"/{'x' * 100}": {"title": "Long"},
         "/big": {"body": "y" * 5000},
+        "/pictures": {"body": "<img src=/big><img src=/old>"},
         "/cut": {"raw": "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this"},
     },
 }
@@ -1052,6 +1060,7 @@ def feed_settings(lab: Lab) -> None:
 @effect(
     *("FILES_STORE", "FILES_STORE_S3_ACL", "FILES_STORE_GCS_ACL"),
     *("IMAGES_STORE", "IMAGES_STORE_S3_ACL", "IMAGES_STORE_GCS_ACL"),
+    *("FILES_EXPIRES", "FILES_RESULT_FIELD", "FILES_URLS_FIELD", "MEDIA_ALLOW_REDIRECTS"),
 )
 def media(lab: Lab) -> None:
     (lab.folder / "files.py").write_text(
@@ -1060,13 +1069,32 @@ def media(lab: Lab) -> None:
         "    def parse(self, response):\n        yield {'file_urls': [response.urljoin('/big')]}\n"
     )
     pipelines = 'ITEM_PIPELINES={"scrapy.pipelines.files.FilesPipeline": 1}'
-    given = ("-s", "SPIDER_MODULES=files", "-s", pipelines, "-s", "FILES_STORE=stored")
+    given = (
+        "-s",
+        "SPIDER_MODULES=crawlproject.spiders,files",
+        "-s",
+        pipelines,
+        "-s",
+        "FILES_STORE=stored",
+    )
     done = scrapy("crawl", "files", *given, "-O", "items.jsonl", cwd=lab.folder)
     assert done.returncode == 0, done.stderr
     (item,) = (json.loads(line) for line in (lab.folder / "items.jsonl").read_text().splitlines())
     stored = lab.folder / "stored" / item["files"][0]["path"]
     assert stored.read_text() == "y" * 5000
     assert lab.paths()["/big"] == 1
+    words = ("crawl", "site", "-a", f"seed={lab.server.url('/pictures')}", *given)
+    fields = ("-s", "FILES_URLS_FIELD=images", "-s", "FILES_RESULT_FIELD=files_kept")
+    more = ("-s", "FILES_EXPIRES=0", "-s", "MEDIA_ALLOW_REDIRECTS=yes")
+    # What is stored is fresh for 90 days, by default; then it needs no redirect either.
+    both = ["/big", "/old"]
+    for added, names, times in (((), ["/big"], 1), (more, both, 2), ((), both, 2)):
+        done = scrapy(*words, *fields, *added, "-O", "pages.json", cwd=lab.folder)
+        assert done.returncode == 0, done.stderr
+        (page,) = json.loads((lab.folder / "pages.json").read_text())["pages"]
+        kept = [one["url"] for one in page["files_kept"]]
+        assert kept == [lab.server.url(name) for name in names]
+        assert lab.paths()["/big"] == times
 
 
 @pytest.mark.parametrize("name", EFFECTS)
@@ -1092,7 +1120,8 @@ ELSEWHERE = {
     "DEPTH_PRIORITY": ("tests/scope/test_depth.py", "DEPTH_PRIORITY"),
     "EDITOR": ("tests/commands/test_scrapys.py", "EDITOR"),
 }
-# Read by parts of Scrapy that are in their place here, and that need a service of somebody else's.
+# Read by parts of Scrapy that are in their place here, and that need a service of somebody else's,
+# or Pillow.
 BY_SCRAPY = {
     *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"),
     *("AWS_REGION_NAME", "AWS_MAX_POOL_CONNECTIONS", "AWS_USE_SSL", "AWS_VERIFY"),
@@ -1101,6 +1130,7 @@ BY_SCRAPY = {
     *("HTTP2_MAX_FRAME_SIZE", "HTTPX_HTTP2_ENABLED"),
     *("MAIL_FROM", "MAIL_HOST", "MAIL_PASS", "MAIL_PORT", "MAIL_SSL", "MAIL_TLS", "MAIL_USER"),
     *("MEMUSAGE_NOTIFY_MAIL", "STATSMAILER_RCPTS"),
+    *(name for name in MEDIA if name.startswith("IMAGES_")),
 }
 
 
