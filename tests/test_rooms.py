@@ -25,6 +25,7 @@ COMMON = (
     "records",
     "redaction",
     "scrapy_compat",
+    "spider_attributes",
     "sync_output",
 )
 ROOMS = (

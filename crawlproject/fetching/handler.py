@@ -52,6 +52,7 @@ from crawlproject.frontier.clock import now
 from crawlproject.frontier.leases import FETCH_ENDED, ON_THE_WIRE, Wire
 from crawlproject.politeness.downloader import GatedDownloader
 from crawlproject.receivers import has_receivers
+from crawlproject.spider_attributes import download_limit
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -72,9 +73,9 @@ class HttpDownloadHandler(BaseDownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         settings = crawler.settings
-        self._timeout = settings.getfloat("DOWNLOAD_TIMEOUT")
-        self._max_size = settings.getint("DOWNLOAD_MAXSIZE")
-        self._warn_size = settings.getint("DOWNLOAD_WARNSIZE")
+        self._timeout = download_limit(crawler, "DOWNLOAD_TIMEOUT")
+        self._max_size = int(download_limit(crawler, "DOWNLOAD_MAXSIZE"))
+        self._warn_size = int(download_limit(crawler, "DOWNLOAD_WARNSIZE"))
         self._fails_on_loss = settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS")
         self._has_warned_of_loss = False
         # Used by the downloader: names are looked up before a request counts as in flight.

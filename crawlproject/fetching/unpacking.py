@@ -37,6 +37,7 @@ from crawlproject.fetching.decoding import (
 )
 from crawlproject.fetching.headers import set_default, values_of
 from crawlproject.frontier.time_cap import time_cap_of
+from crawlproject.spider_attributes import download_limit
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -65,7 +66,7 @@ class Unpacking:
             raise NotConfigured("COMPRESSION_ENABLED is off")
         return cls(
             crawler,
-            max_size=settings.getint("DOWNLOAD_MAXSIZE"),
+            max_size=int(download_limit(crawler, "DOWNLOAD_MAXSIZE")),
             fails_on_loss=settings.getbool("DOWNLOAD_FAIL_ON_DATALOSS"),
             retries=settings.getbool("RETRY_ENABLED"),
         )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from crawlproject.spider_attributes import download_limit
+
 if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
+    from scrapy.crawler import Crawler
 
 # The time-out of a request, where the frontier has set it: who copies meta may set another one.
 TIMED = "timed_by_frontier"
@@ -20,8 +22,11 @@ class Deadline:
         self._ends_at = monotonic() + crawl_timeout if crawl_timeout else None
 
     @classmethod
-    def from_settings(cls, settings: BaseSettings) -> Deadline:
-        return cls(settings.getfloat("DOWNLOAD_TIMEOUT"), settings.getfloat("CLOSESPIDER_TIMEOUT"))
+    def from_crawler(cls, crawler: Crawler) -> Deadline:
+        return cls(
+            download_limit(crawler, "DOWNLOAD_TIMEOUT"),
+            crawler.settings.getfloat("CLOSESPIDER_TIMEOUT"),
+        )
 
     def timeout(self) -> float:
         """Seconds for a request that starts now."""

@@ -134,7 +134,7 @@ class FrontierScheduler(BaseScheduler):
             build_from_crawler(load_object(dupefilter_class(settings)), crawler),
             retry_backoff=settings.getfloat("FRONTIER_RETRY_BACKOFF_SECONDS"),
             commit_interval=settings.getfloat("FRONTIER_COMMIT_SECONDS"),
-            deadline=Deadline.from_settings(settings),
+            deadline=Deadline.from_crawler(crawler),
             idle_before_close=idle_seconds(settings),
             is_lasting=is_lasting(settings),
         )

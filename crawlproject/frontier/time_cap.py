@@ -154,5 +154,5 @@ def time_cap_of(crawler: Crawler) -> TimeCap:
         # Our own spider has checked it. In another project each page would fail instead.
         if not 0 <= seconds < inf:
             raise BadArgument(SETTING, f"{seconds:g} is not a number of seconds such as 0.5 or 2")
-        cap = _caps[crawler] = TimeCap(crawler, seconds, Deadline.from_settings(settings))
+        cap = _caps[crawler] = TimeCap(crawler, seconds, Deadline.from_crawler(crawler))
     return cap

@@ -39,6 +39,7 @@ from crawlproject.politeness.patience import Patience
 from crawlproject.politeness.rules import UNREADABLE, RulesBook, RulesReader
 from crawlproject.politeness.waits import Wait, waits_of
 from crawlproject.scope.scope import INTERNAL
+from crawlproject.spider_attributes import download_limit
 from crawlproject.urls.canonical import NotCrawlable, canonicalize, origin_of
 from crawlproject.urls.directives import product_token
 
@@ -100,8 +101,8 @@ class RobotsGatekeeper:
         asker = RobotsAsker(
             crawler,
             max_bytes=settings.getint("POLITENESS_ROBOTS_MAX_BYTES"),
-            timeout=settings.getfloat("DOWNLOAD_TIMEOUT"),
-            deadline=Deadline.from_settings(settings),
+            timeout=download_limit(crawler, "DOWNLOAD_TIMEOUT"),
+            deadline=Deadline.from_crawler(crawler),
             patience=patience,
         )
         return cls(
