@@ -190,8 +190,10 @@ class HttpDownloadHandler(BaseDownloadHandler):
                 warn_size,
             )
         headers = make_headers(head.headers)
-        response = _response_class(headers, request.url, body)(
-            request.url,
+        # The fragment is not sent, and Scrapy's handlers leave it out, too.
+        url = request.url.partition("#")[0]
+        response = _response_class(headers, url, body)(
+            url,
             head.status,
             body=body,
             flags=flags,

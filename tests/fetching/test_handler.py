@@ -10,18 +10,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from scrapy import signals
+import pytest
+from scrapy import Request, signals
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.spiders.site import SiteSpider
 from tests.crawling import crawl_site, scrapy
-from tests.fetched import serving
+from tests.fetched import fetching, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from scrapy import Request
     from scrapy.http import Response
 
     from tests.site.fixture import Site
@@ -49,6 +49,23 @@ async def test_an_answer_without_a_length_ends_with_its_connection() -> None:
     assert len(crawled.pages) == 3
     gaps = [start - end for start, end in zip(starts[1:], ends[:-1], strict=True)]
     assert min(gaps) >= DELAY
+
+
+@pytest.mark.parametrize("fragment", ["#top", "#!page=1"])
+@deferred_f_from_coro_f
+async def test_the_url_of_a_response_has_no_fragment(fragment: str) -> None:
+    """As in Scrapy: it was not sent. The request keeps it."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(FRAMED % (len(PAGE), PAGE))
+        writer.close()
+
+    async with serving(answer) as url, fetching() as fetcher:
+        request = Request(f"{url}{fragment}", meta={"download_timeout": 60})
+        response = await fetcher.handler.download_request(request)
+    assert response.url == url
+    assert request.url.startswith(f"{url}#")
 
 
 @deferred_f_from_coro_f
