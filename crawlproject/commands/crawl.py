@@ -28,11 +28,12 @@ from scrapy.utils.conf import feed_process_params_from_cli
 from scrapy.utils.misc import load_object
 
 from crawlproject.commands.checks import (
-    check_components,
     check_options,
     check_set_up,
+    check_set_up_of,
     check_settings,
 )
+from crawlproject.commands.components import check_components, check_password
 from crawlproject.commands.environment import use_environment, warn_of_secrets
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.exports.feeds import Feeds
@@ -49,7 +50,6 @@ from crawlproject.redaction import SECRETS, protect
 from crawlproject.render import NO_BROWSER
 from crawlproject.scrapy_compat import stats_of
 from crawlproject.spiders.arguments import ARGUMENTS, check_all
-from crawlproject.spiders.values import log_level
 from crawlproject.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -91,8 +91,6 @@ class Command(crawl.Command):
             use_environment(self.settings)
             super().process_options(args, opts)
             protect(self.settings, opts.spargs)
-            # Before Scrapy sets up the log by it.
-            log_level("LOG_LEVEL", self.settings["LOG_LEVEL"])
             check_set_up(self.settings)
             if appended:
                 self._add_appended(appended)
@@ -126,10 +124,11 @@ class Command(crawl.Command):
         assert self.crawler_process is not None
         warn_of_secrets(opts.set)
         check_options(args[1:])
-        check_components(self.crawler_process.settings)
         # Both: Scrapy writes the process's settings into the crawler's once more.
         check_all(self.crawler_process.settings)
-        crawler = self._create_crawler(self._spider_class(args))
+        spider = self._spider_class(args)
+        check_set_up_of(spider, self.crawler_process.settings)
+        crawler = self._create_crawler(spider)
         self._check(crawler, opts.spargs)
         return crawler
 
@@ -175,10 +174,13 @@ class Command(crawl.Command):
     def _check(self, crawler: Crawler, spargs: dict[str, str]) -> None:
         complete_feeds(crawler.settings)
         check_all(crawler.settings)
+        check_components(crawler.settings)
         settings = crawler.settings.copy()
         check = getattr(crawler.spidercls, "check_arguments", None)
         if check is not None:
             check(spargs, settings)
+        else:
+            check_password(settings)
         if Wiring not in map(load_object, crawler.settings.getdict("ADDONS")):
             check_wiring(crawler.settings)
         check_outputs(crawler.settings.getdict("FEEDS"), crawler)

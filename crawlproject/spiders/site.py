@@ -11,16 +11,14 @@ from scrapy import Request
 from scrapy.settings import BaseSettings
 from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.log import failure_to_exc_info
-from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadArgument
 from crawlproject.failures import NotNow, Verdict, error_of, is_bug
 from crawlproject.fetching.guard import guard_of
 from crawlproject.frontier.base import LEASE, Candidate
-from crawlproject.frontier.configuration import has_own_filter
+from crawlproject.frontier.configuration import check_subclass, has_own_filter
 from crawlproject.frontier.entry import address_of
 from crawlproject.frontier.opening import keeps_visits
-from crawlproject.frontier.scheduler import FrontierScheduler
 from crawlproject.frontier.time_cap import time_cap_of
 from crawlproject.items import Content, Page
 from crawlproject.pages.read import answer_of, is_readable, page_of
@@ -129,13 +127,7 @@ class SiteSpider(RuleSpider):
         """Raise BadArgument for what would be wrong, before a crawl is set up."""
         cls._use_start_urls(given, settings)
         arguments.apply(given, settings)
-        # Scrapy's schedulers are all subclasses of each other, by the names of their methods.
-        if FrontierScheduler not in load_object(settings["SCHEDULER"]).__mro__:
-            raise BadArgument(
-                "SCHEDULER",
-                f"{settings['SCHEDULER']!r} knows no frontier, and this spider needs one: leave it "
-                "out, or use a subclass of crawlproject.frontier.scheduler.FrontierScheduler",
-            )
+        check_subclass(settings, "SCHEDULER", "DOWNLOADER")
 
     @classmethod
     def _use_start_urls(cls, given: dict[str, str], settings: BaseSettings) -> None:
