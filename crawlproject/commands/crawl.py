@@ -19,7 +19,7 @@ import sys
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.commands import crawl
 from scrapy.exceptions import UsageError
@@ -35,8 +35,9 @@ from crawlproject.commands.checks import (
 )
 from crawlproject.commands.components import check_components, check_password
 from crawlproject.commands.environment import use_environment, warn_of_secrets
+from crawlproject.commands.outcome import Outcome
 from crawlproject.errors import BadArgument, BadInput
-from crawlproject.exports.feeds import Feeds
+from crawlproject.exports.feeds import Feeds, has_unstored
 from crawlproject.exports.formats import complete_feeds, with_format
 from crawlproject.exports.outputs import check_appended, check_outputs
 from crawlproject.failures import explain
@@ -48,7 +49,6 @@ from crawlproject.monitoring.streams import tell
 from crawlproject.pipelines.places import check_store
 from crawlproject.redaction import SECRETS, protect
 from crawlproject.render import NO_BROWSER
-from crawlproject.scrapy_compat import stats_of
 from crawlproject.spiders.arguments import ARGUMENTS, check_all
 from crawlproject.wiring import Wiring
 
@@ -134,13 +134,16 @@ class Command(crawl.Command):
 
     def crawl(self, crawler: Crawler, opts: argparse.Namespace) -> None:
         assert self.crawler_process is not None
+        outcome = Outcome(crawler)
         with less_garbage_collection():
             self.crawler_process.crawl(crawler, **opts.spargs)
             self.crawler_process.start()
-        self.exitcode = self.exit_status(crawler, self.crawler_process.bootstrap_failed)
+        failed = self.crawler_process.bootstrap_failed
+        self.exitcode = self.exit_status(crawler, outcome, bootstrap_failed=failed)
 
-    def exit_status(self, crawler: Crawler, bootstrap_failed: bool) -> int:
-        return _exit_status(crawler, bootstrap_failed, partial(complain, command=self.name))
+    def exit_status(self, crawler: Crawler, outcome: Outcome, *, bootstrap_failed: bool) -> int:
+        say = partial(complain, command=self.name)
+        return _exit_status(crawler, outcome, say, bootstrap_failed=bootstrap_failed)
 
     def _take_appended(self, opts: argparse.Namespace) -> list[str]:
         """The outputs of ``-o``, and standard output, which can't be replaced."""
@@ -206,21 +209,25 @@ def less_garbage_collection() -> Iterator[None]:
         atexit.register(gc.freeze)
 
 
-def _exit_status(crawler: Crawler, bootstrap_failed: bool, complain: Callable[[str], None]) -> int:
-    collector = stats_of(crawler)
-    stats: dict[str, Any] = {} if collector is None else collector.get_stats()
+def _exit_status(
+    crawler: Crawler,
+    outcome: Outcome,
+    complain: Callable[[str], None],
+    *,
+    bootstrap_failed: bool,
+) -> int:
     problem = _storage_problem(crawler)
     if bootstrap_failed and problem is None:
         return 1
-    if "finish_reason" not in stats:
-        return cut_short(bool(stats.get("downloader/request_count")), crawler.settings["JOBDIR"])
+    if outcome.reason is None:
+        return cut_short(outcome.has_sent_a_request, crawler.settings["JOBDIR"])
     if problem is not None:
         is_kept = crawler.settings["JOBDIR"] or crawler.settings["REDIS_URL"]
         goes_on = "; the same command goes on from what is there" if is_kept else ""
         place = frontier_of(crawler).place
         complain(f"{place} can't be used: {problem}. No output was written{goes_on}")
         return 1
-    if stats["finish_reason"] == NO_BROWSER:
+    if outcome.reason == NO_BROWSER:
         complain("the browser can't be started: the line above says why. Nothing is lost")
         return 1
     feeds = crawler.get_extension(Feeds)
@@ -228,11 +235,11 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool, complain: Callable[[s
         for uri, problem in feeds.failures.items():
             complain(output_problem(uri, problem))
         return 1
-    if any(key.startswith("feedexport/failed_count/") for key in stats):
+    if has_unstored(crawler):
         complain("an output could not be stored: the log says which")
         return 1
     failures: dict[str, str] = getattr(crawler.spider, "seed_failures", {})
-    if failures and stats["finish_reason"] not in _ON_PURPOSE and not _has_fetched_a_seed(crawler):
+    if failures and outcome.reason not in _ON_PURPOSE and not _has_fetched_a_seed(crawler):
         for seed, error in list(failures.items())[:10]:
             complain(f"the seed {seed} could not be fetched: {explain(error)}")
         return 1
@@ -251,7 +258,7 @@ def cut_short(has_begun: bool, place: str | None) -> int:
 
 def _has_fetched_a_seed(crawler: Crawler) -> bool:
     """In this run, or in an earlier one."""
-    if crawler.stats.get_value("spider/seeds_fetched"):
+    if getattr(crawler.spider, "has_fetched_a_seed", False):
         return True
     with suppress(LookupError):
         return frontier_of(crawler).read().has_fetched_a_seed()

@@ -82,6 +82,13 @@ def refusing_scheduler(error: BadInput) -> type[Refusal]:
     return RefusingScheduler
 
 
+def refuse(crawler: Crawler, error: BadInput) -> None:
+    """Have a crawl that is about to begin end with one line. No output is opened."""
+    settings = crawler.settings
+    settings.set("SCHEDULER", refusing_scheduler(error), priority="cmdline")
+    settings.set("FEEDS", {}, priority="cmdline")
+
+
 def check_configuration(crawler: Crawler) -> None:
     """Raise BadArgument for settings and components that the scheduler cannot work with."""
     settings = crawler.settings
