@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.settings import default_settings
+from scrapy.settings import BaseSettings, default_settings
 from scrapy.utils.versions import get_versions
 
 from crawlproject import settings as project
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scrapy import Spider
-    from scrapy.settings import BaseSettings
 
 # Those have words of their own.
 _OBJECTS_CHECKED_LATER = ("POLITENESS_HOSTS",)
@@ -127,6 +127,9 @@ def check_set_up_of(spider: type[Spider], settings: BaseSettings) -> BaseSetting
     """The settings with the spider's own. Raise BadArgument for what Scrapy would stumble over
     while it makes a crawler: it sets up the log again.
     """
+    for name, value in (spider.custom_settings or {}).items():
+        if isinstance(settings.get(name), BaseSettings) and not isinstance(value, Mapping):
+            _check_object(name, str(value))
     own = settings.copy()
     spider.update_settings(own)
     for name in filter(own.__contains__, _EARLY_SWITCHES):

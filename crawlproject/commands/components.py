@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _UNUSABLE = (ImportError, NameError, ValueError, TypeError, SyntaxError)
 # Settings that name a class, and a method that it must have.
-_CLASSES = {
+_CLASSES: dict[str, str | None] = {
     "FRONTIER_GATEKEEPER": "verdict",
     "SCHEDULER": "next_request",
     "DUPEFILTER_CLASS": "request_seen",
@@ -45,6 +45,7 @@ _CLASSES = {
     "ITEM_PROCESSOR": "process_item",
     "LOG_FORMATTER": "crawled",
     "STATS_CLASS": "inc_value",
+    "DEFAULT_ITEM_CLASS": None,
 }
 # With their order.
 _COMPONENTS = (
