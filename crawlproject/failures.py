@@ -100,12 +100,51 @@ def explain(error: str) -> str:
     return f"{error} ({meaning})" if meaning else error
 
 
-class Verdict(IgnoreRequest):
-    """The outcome is known without asking the server."""
+class _Unsent(Exception):
+    """The outcome of a request is known without sending it: ``error`` is its word."""
 
     def __init__(self, error: str, message: str | None = None) -> None:
         super().__init__(message or error)
         self.error = error
+
+
+class Verdict(_Unsent, IgnoreRequest):
+    """The request may not be made, or its page is not to be read."""
+
+
+# The host of a request can't be reached: nor could its robots.txt. Errbacks and middlewares know
+# the failure by Scrapy's class.
+
+
+class UnsentTimeoutError(_Unsent, DownloadTimeoutError):
+    pass
+
+
+class UnsentResolveError(_Unsent, CannotResolveHostError):
+    pass
+
+
+class UnsentRefusedError(_Unsent, DownloadConnectionRefusedError):
+    pass
+
+
+class UnsentFailedError(_Unsent, DownloadFailedError):
+    pass
+
+
+_UNSENT: dict[str, type[_Unsent]] = {
+    "timeout": UnsentTimeoutError,
+    "dns": UnsentResolveError,
+    "connection refused": UnsentRefusedError,
+    "connection lost": UnsentFailedError,
+    "tls": UnsentFailedError,
+}
+
+
+def unsent(error: str) -> Exception:
+    """The exception for a request that is not sent, from the word for the reason."""
+    kind = _UNSENT.get(error.partition(":")[0])
+    return Verdict(error) if kind is None else kind(error, f"{error}, when asked for robots.txt")
 
 
 class Unresolved(StrEnum):
@@ -154,7 +193,7 @@ def is_bug(exception: BaseException) -> bool:
 
 
 def _known_error(exception: BaseException) -> str | None:
-    if isinstance(exception, Verdict):
+    if isinstance(exception, _Unsent):
         return exception.error
     if isinstance(exception, DownloadFailedError | DownloadConnectionRefusedError):
         return _failed_download(exception)

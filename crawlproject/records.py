@@ -11,7 +11,9 @@ import codecs
 import datetime
 import json
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from enum import Enum
 from operator import attrgetter
@@ -140,6 +142,44 @@ def kind_of(item: Any) -> str:
 
 def class_name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def loaded_class(name: str) -> type | None:
+    """The class with a name that ``class_name`` has given. None is imported for it: names come
+    from crawl directories and from Redis, which may be anybody's.
+    """
+    parts = name.split(".")
+    for count in range(len(parts) - 1, 0, -1):
+        found: Any = sys.modules.get(".".join(parts[:count]))
+        if found is None:
+            continue
+        for part in parts[count:]:
+            # Not getattr: a module may import what it is asked for.
+            found = getattr(found, "__dict__", {}).get(part)
+        return found if isinstance(found, type) else None
+    return None
+
+
+def item_from(
+    cls: type, values: Record, form: Callable[[Any], Any] = lambda value: value
+) -> Any | None:
+    """An item of a class whose fields have these values, in this form. None: it can't be made."""
+    with suppress(Exception):
+        item = cls(**values)
+        if has_values(item, values, form):
+            return item
+    # Its fields may not be arguments, or not all; or its ``__init__`` has changed them once before.
+    with suppress(Exception):
+        item = object.__new__(cls)
+        ItemAdapter(item).update(values)
+        if has_values(item, values, form):
+            return item
+    return None
+
+
+def has_values(item: Any, values: Record, form: Callable[[Any], Any]) -> bool:
+    adapter = ItemAdapter(item)
+    return all(form(adapter[name]) == value for name, value in values.items())
 
 
 def page_from(record: Record, page_class: type[Page] = Page) -> Page:

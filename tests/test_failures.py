@@ -28,6 +28,7 @@ from crawlproject.failures import (
     Verdict,
     error_of,
     is_bug,
+    unsent,
 )
 from tests.crawling import PROJECT
 
@@ -104,3 +105,26 @@ def test_a_failed_download_is_named_by_its_cause(
     failure = kind()
     failure.__cause__ = cause
     assert error_of(failure) == error
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        ("robots", IgnoreRequest),
+        ("robots: unexpected status 503", IgnoreRequest),
+        ("no PDF: our own rule", IgnoreRequest),
+        ("timeout", DownloadTimeoutError),
+        ("dns: timed out", CannotResolveHostError),
+        ("connection refused", DownloadConnectionRefusedError),
+        ("connection lost", DownloadFailedError),
+        ("tls", DownloadFailedError),
+    ],
+)
+def test_a_request_to_a_host_that_cannot_be_reached_fails_as_a_download(
+    error: str, kind: type[Exception]
+) -> None:
+    failure = unsent(error)
+    assert isinstance(failure, kind)
+    assert isinstance(failure, IgnoreRequest) == (kind is IgnoreRequest)
+    assert error_of(failure) == error
+    assert not is_bug(failure)

@@ -7,7 +7,6 @@ stands for the item.
 
 from __future__ import annotations
 
-import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,15 @@ from itemadapter.utils import get_field_meta_from_class
 from scrapy import Field, Item
 
 from crawlproject.items import Page
-from crawlproject.records import PAGE, class_name, page_from, plain
+from crawlproject.records import (
+    PAGE,
+    class_name,
+    has_values,
+    item_from,
+    loaded_class,
+    page_from,
+    plain,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -53,22 +60,12 @@ class Classes:
 
     def _class(self, name: str) -> type | None:
         # What is not loaded now may be later.
-        if name not in self._loaded and (cls := _found(name)) is not None:
+        if name not in self._loaded:
+            cls = loaded_class(name)
+            if cls is None or not ItemAdapter.is_item_class(cls):
+                return None
             self._loaded[name] = cls
-        return self._loaded.get(name)
-
-
-def _found(name: str) -> type | None:
-    parts = name.split(".")
-    for count in range(len(parts) - 1, 0, -1):
-        found: Any = sys.modules.get(".".join(parts[:count]))
-        if found is None:
-            continue
-        for part in parts[count:]:
-            # Not getattr: a module may import what it is asked for.
-            found = getattr(found, "__dict__", {}).get(part)
-        return found if isinstance(found, type) and ItemAdapter.is_item_class(found) else None
-    return None
+        return self._loaded[name]
 
 
 def _page(kept: Kept, class_of: Callable[[str], type | None]) -> Page:
@@ -77,28 +74,14 @@ def _page(kept: Kept, class_of: Callable[[str], type | None]) -> Page:
         # It may have changed since.
         with suppress(Exception):
             page = page_from(kept.record, cls)
-            if _has(page, kept.record):
+            if has_values(page, kept.record, plain):
                 return page
     return page_from(kept.record)
 
 
 def _made(cls: type, record: Record) -> Any:
-    with suppress(Exception):
-        item = cls(**record)
-        if _has(item, record):
-            return item
-    # Its fields may not be arguments, or not all; or its ``__init__`` has changed them once before.
-    with suppress(Exception):
-        item = object.__new__(cls)
-        ItemAdapter(item).update(record)
-        if _has(item, record):
-            return item
-    return record
-
-
-def _has(item: Any, record: Record) -> bool:
-    adapter = ItemAdapter(item)
-    return all(plain(adapter[name]) == value for name, value in record.items())
+    item = item_from(cls, record, plain)
+    return record if item is None else item
 
 
 def _has_serializers(cls: type) -> bool:

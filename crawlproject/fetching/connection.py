@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 
 _MAX_UNREAD = 256 * 1024
+# Bytes of a request that the kernel takes at once. A TLS transport does not say how many of them
+# still wait in the transport below it.
+_MAX_UNCOUNTED = 16 * 1024
 
 # Most connections are to the same few addresses.
 _address_of = lru_cache(maxsize=1024)(ip_address)
@@ -244,6 +247,9 @@ class Connection(asyncio.Protocol):
         self._exchange: Exchange | None = None
         self._transport: asyncio.Transport | None = None
         self._poll = select.poll()
+        self._is_tls = False
+        # Whether the transport says how much of the last request was not sent yet.
+        self._reports_unsent = True
         self.address: IPv4Address | IPv6Address | None = None
         self.certificate: bytes | None = None
 
@@ -257,6 +263,7 @@ class Connection(asyncio.Protocol):
             self.address = _address_of(peer[0])
         tls = transport.get_extra_info("ssl_object")
         if isinstance(tls, ssl.SSLObject):
+            self._is_tls = True
             self.certificate = tls.getpeercert(binary_form=True)
 
     def data_received(self, data: bytes) -> None:
@@ -285,6 +292,7 @@ class Connection(asyncio.Protocol):
         if transport is None or transport.is_closing():
             raise ConnectionResetError("the connection is closed")
         self._exchange = exchange
+        self._reports_unsent = not self._is_tls or len(request) <= _MAX_UNCOUNTED
         transport.write(request)
 
     def pause(self) -> None:
@@ -302,7 +310,7 @@ class Connection(asyncio.Protocol):
         if transport is None or transport.is_closing():
             return
         # A server that responds before it has read the whole request may misread the rest of it.
-        if reusable_seconds and not transport.get_write_buffer_size():
+        if reusable_seconds and self._reports_unsent and not transport.get_write_buffer_size():
             self._on_idle(self, reusable_seconds)
         else:
             self.abort()

@@ -19,6 +19,8 @@ _MAX_HEADERS = 1024
 _SWITCHING_PROTOCOLS = 101
 _WITHOUT_BODY = frozenset({204, 304})
 _CHUNKED = [b"chunked"]
+# llhttp takes quadratic time to join folded lines.
+_FOLDED_LINE = re.compile(rb"\n[ \t]")
 _KEEP_ALIVE_TIMEOUT = re.compile(rb"\btimeout[ \t]*=[ \t]*\"?([0-9]{1,9})", re.IGNORECASE)
 
 
@@ -67,10 +69,10 @@ def parse_head(raw: bytes, *, is_head: bool = False) -> Head:
 
     Raises NotHttp.
     """
-    if b"\0" in raw:
-        raise NotHttp("NUL in the response head")
-    events, length, is_doubtful = _parse_strictly(raw), None, False
-    if events is None:
+    length, is_doubtful = None, False
+    try:
+        events = _parse_strictly(raw)
+    except HttpParserError:
         strict, length, is_doubtful = repair_head(raw)
         try:
             events = _parse(strict)
@@ -104,17 +106,17 @@ def parse_head(raw: bytes, *, is_head: bool = False) -> Head:
     )
 
 
-def _parse_strictly(raw: bytes) -> _Events | None:
-    """None: the head has to be rewritten. Raises NotHttp."""
-    if b"\n " in raw or b"\n\t" in raw:
-        # llhttp takes quadratic time to join folded lines.
-        return None
-    try:
-        events = _parse(raw)
-    except HttpParserError:
-        return None
+def _parse_strictly(raw: bytes) -> _Events:
+    """Raises HttpParserError if the head has to be rewritten, and NotHttp."""
+    if _FOLDED_LINE.search(raw):
+        raise HttpParserError("folded lines")
+    events = _parse(raw)
     encodings = events.headers.get(b"Transfer-Encoding")
-    return events if encodings is None or encodings == _CHUNKED else None
+    if encodings is not None and encodings != _CHUNKED:
+        raise HttpParserError("unusual framing")
+    if b"\0" in events.reason:
+        raise HttpParserError("NUL in the reason")
+    return events
 
 
 def _parse(raw: bytes) -> _Events:

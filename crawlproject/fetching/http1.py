@@ -23,7 +23,8 @@ MAX_HEAD_BYTES = 256 * 1024
 # 1xx responses before the final one.
 _MAX_INTERIM = 16
 
-_BLANK_LINE = re.compile(rb"\n\r?\n")
+# Programs on Windows that write CRLF themselves end each line with CR CR LF.
+_BLANK_LINE = re.compile(rb"\n\r{0,2}\n")
 
 
 class ResponseReader:
@@ -92,8 +93,8 @@ class ResponseReader:
         """The bytes behind the head, or None if it is incomplete."""
         start = 0
         if self._buffer:
-            # A line break may be split.
-            start = max(0, len(self._buffer) - 2)
+            # A blank line may be split.
+            start = max(0, len(self._buffer) - 3)
             self._buffer += data
             buffer: bytes | bytearray = self._buffer
         else:

@@ -2,7 +2,7 @@
 
 | in the head | becomes |
 |---|---|
-| ``http/1.1 200 ok``, ``HTTP/1.1 200OK``, ``HTTP/2 200`` | a strict status line |
+| ``http/1.1 200 ok``, ``HTTP/1.1 200OK``, ``HTTP/1 200``, ``HTTP/2 200`` | a strict status line |
 | lines that end with LF alone | lines that end with CRLF |
 | a header without a colon, or with an empty or non-ASCII name | dropped |
 | a space before the colon | no space |
@@ -10,6 +10,7 @@
 | CR or another control character in a value | a space |
 | the same ``Content-Length`` several times | one; different ones are an error |
 | a ``Content-Length`` that is not a number | dropped: the body ends with the connection |
+| a ``Content-Length`` of 2⁶³ or more | the same |
 | an unknown word in ``Transfer-Encoding`` | dropped; the connection is not reused |
 | ``Transfer-Encoding: identity`` | dropped |
 | ``Content-Length`` beside ``chunked`` | dropped; the connection is not reused |
@@ -27,12 +28,13 @@ from crawlproject.fetching.decoding import is_coding
 TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 _STATUS_LINE = re.compile(
-    rb"HTTP/(0\.9|1\.[0-9]|2(?:\.0)?)[ \t]+([0-9]{3})(?![0-9])[ \t]*(.*)", re.IGNORECASE
+    rb"HTTP/(0\.9|1(?:\.[0-9]+)?|2(?:\.0)?)[ \t]+([0-9]{3})(?![0-9])[ \t]*(.*)", re.IGNORECASE
 )
-_VERSIONS = {b"0.9": b"0.9", b"1.0": b"1.0", b"2": b"2.0", b"2.0": b"2.0"}
+_VERSIONS = {b"0.9": b"0.9", b"1": b"1.0", b"1.0": b"1.0", b"2": b"2.0", b"2.0": b"2.0"}
 _CONTROL = re.compile(rb"[\x01-\x08\x0a-\x1f\x7f]")
-# Digits of a length that llhttp can count. A longer one is over every limit.
-_MAX_DIGITS = 18
+# Digits of the largest length, which is that of browsers.
+_MAX_DIGITS = 19
+_MAX_LENGTH = 2**63 - 1
 _CHUNKED = "chunked"
 
 
@@ -48,6 +50,8 @@ class RepairedHead(NamedTuple):
 
 def repair_head(raw: bytes) -> RepairedHead:
     """Raises NotHttp."""
+    if b"\0" in raw:
+        raise NotHttp("NUL in the response head")
     first, *lines = [line.removesuffix(b"\r") for line in raw.rstrip(b"\r\n").split(b"\n")]
     status = _STATUS_LINE.fullmatch(first)
     if status is None:
@@ -78,14 +82,16 @@ def repair_head(raw: bytes) -> RepairedHead:
     return RepairedHead(
         start + b"".join([b"%b: %b\r\n" % field for field in fields]) + b"\r\n",
         length,
-        is_doubtful=bool(words and lengths) or not known.issuperset(words),
+        is_doubtful=bool((codings or is_chunked) and lengths) or not known.issuperset(words),
     )
 
 
-def parse_length(digits: bytes) -> int:
-    """The number, or one that is over every limit."""
-    digits = digits.lstrip(b"0") or b"0"
-    return int(digits if len(digits) <= _MAX_DIGITS else b"9" * _MAX_DIGITS)
+def parse_length(digits: bytes) -> int | None:
+    """The number. None: it is too large to be a length, and browsers and curl ignore it."""
+    if len(digits) > _MAX_DIGITS:
+        digits = digits.lstrip(b"0") or b"0"
+    number = int(digits[: _MAX_DIGITS + 1])
+    return number if number <= _MAX_LENGTH else None
 
 
 def _fields(lines: list[bytes]) -> list[tuple[bytes, bytes]]:

@@ -8,9 +8,10 @@ ended, its items are through the pipelines, and its requests are admitted. Scrap
 every request, whatever raises or is dropped, so every lease ends; and none ends before, so a
 kill in between costs one more fetch and nothing else.
 
-Meta keys: reads ``lease`` and ``fetch_ended``; writes ``fetch_started``, ``fetch_ms`` and
-``made_by`` (of a request that is not to be filtered: which callback made it, or ``start()``,
-and as which of its requests; the next run makes the same ones again).
+Meta keys: reads ``lease`` and ``fetch_ended``; writes ``fetch_started``, ``fetch_ms``,
+``dont_retry`` (of a request to a host that can't be reached) and ``made_by`` (of a request that is
+not to be filtered: which callback made it, or ``start()``, and as which of its requests; the next
+run makes the same ones again).
 Stats: ``downloader/request_count``.
 """
 
@@ -20,9 +21,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import signals
+from scrapy.exceptions import IgnoreRequest
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
-from crawlproject.failures import Verdict
+from crawlproject.failures import unsent
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE
 from crawlproject.frontier.clock import now
@@ -54,6 +56,15 @@ class Wire(NamedTuple):
     response_headers: tuple[tuple[bytes, bytes], ...]
 
 
+def refusal(request: Request, error: str) -> Exception:
+    """The failure of a request that is not sent, for this reason."""
+    exception = unsent(error)
+    if not isinstance(exception, IgnoreRequest):
+        # robots.txt was asked for several times: that is enough.
+        request.meta["dont_retry"] = True
+    return exception
+
+
 class LeaseGuard:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -73,7 +84,7 @@ class LeaseGuard:
     def process_request(self, request: Request) -> None:
         lease = request.meta.get(LEASE)
         if lease is not None and lease.verdict is not None:
-            raise Verdict(lease.verdict)
+            raise refusal(request, lease.verdict)
 
     def process_response(self, request: Request, response: Response) -> Response:
         got_by = response.request

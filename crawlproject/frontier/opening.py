@@ -180,10 +180,14 @@ def _rules(crawler: Crawler) -> dict[str, Any]:
     }
 
 
+def is_lasting(settings: BaseSettings) -> bool:
+    """Whether another run, or another worker, continues what this one begins."""
+    return bool(settings["JOBDIR"]) or is_shared(settings)
+
+
 def keeps_visits(settings: BaseSettings) -> bool:
     """Whether anybody comes back to what is fetched now."""
-    is_lasting = bool(settings["JOBDIR"]) or is_shared(settings)
-    return is_lasting or settings.getbool("RECRAWL_CONTINUOUS")
+    return is_lasting(settings) or settings.getbool("RECRAWL_CONTINUOUS")
 
 
 def _recrawl(crawler: Crawler) -> Recrawl | None:

@@ -61,7 +61,10 @@ class LinkSpider(Protocol):
 
 
 class OwnRequests:
-    """``retry_backoff`` is the time in seconds before a first retry; it doubles with each."""
+    """``retry_backoff`` is the time in seconds before a first retry; it doubles with each.
+
+    ``is_lasting``: another run or worker may make the requests, so that they have to be written.
+    """
 
     def __init__(
         self,
@@ -71,8 +74,10 @@ class OwnRequests:
         out: LeasesOut,
         *,
         retry_backoff: float,
+        is_lasting: bool = False,
     ) -> None:
         self._crawler = crawler
+        self._is_lasting = is_lasting
         self._frontier = frontier
         self._out = out
         self._retry_backoff = retry_backoff
@@ -225,16 +230,24 @@ class OwnRequests:
         return lease is not None and not lease.is_ended
 
     def _kept(self, request: Request) -> str | Request:
-        """The request as text, or itself if it can't be serialised."""
+        """The request as text, or itself if it has to stay in memory."""
+        if not self._is_lasting and requests.shares_objects(request):
+            # A copy would not see what others write into the same object.
+            return request
         text = requests.to_text(request, self._spider)
-        if text is None and not self._has_unkept:
+        if text is not None:
+            return text
+        self._crawler.stats.inc_value("scheduler/unserializable")
+        if self._is_lasting and not self._has_unkept:
             self._has_unkept = True
-            logger.info(
-                "%s can't be kept in the crawl directory, nor others like it: its callback is "
-                "no method of the spider, or its meta has what JSON has not",
+            logger.warning(
+                "%s can't be written down: its callback is no method of the spider, or its meta or "
+                "cb_kwargs has an object without a form in JSON. It is skipped as 'request not "
+                "kept' in a shared crawl, and in a crawl directory if this run ends before it is "
+                "made (the first such request)",
                 request,
             )
-        return request if text is None else text
+        return request
 
     # --- and back
 

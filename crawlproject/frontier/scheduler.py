@@ -35,7 +35,7 @@ from crawlproject.frontier.engine import fail, is_busy, look_ahead, observe_ends
 from crawlproject.frontier.idle_timeout import IdleTimeout
 from crawlproject.frontier.leases import FETCH_STARTED, LeasesOut
 from crawlproject.frontier.notes import STARTED_AT, UNSETTLED
-from crawlproject.frontier.opening import open_frontier
+from crawlproject.frontier.opening import is_lasting, open_frontier
 from crawlproject.frontier.own_requests import OwnRequests
 from crawlproject.frontier.prelude import EVERY_RUN, Prelude
 from crawlproject.frontier.redis.compatibility import guard_redis_spider, idle_seconds
@@ -81,6 +81,7 @@ class FrontierScheduler(BaseScheduler):
         commit_interval: float,
         deadline: Deadline,
         idle_before_close: float = 0,
+        is_lasting: bool = False,
     ) -> None:
         self._crawler = crawler
         self._frontier = frontier
@@ -90,7 +91,12 @@ class FrontierScheduler(BaseScheduler):
         self._commits = create_looping_call(frontier.commit)
         self._out = LeasesOut(frontier)
         self._own = OwnRequests(
-            crawler, frontier, dupefilter, self._out, retry_backoff=retry_backoff
+            crawler,
+            frontier,
+            dupefilter,
+            self._out,
+            retry_backoff=retry_backoff,
+            is_lasting=is_lasting,
         )
         self._deadline = deadline
         turnstile = Turnstile(frontier, self._verdict)
@@ -131,6 +137,7 @@ class FrontierScheduler(BaseScheduler):
             commit_interval=settings.getfloat("FRONTIER_COMMIT_SECONDS"),
             deadline=Deadline.from_settings(settings),
             idle_before_close=idle_seconds(settings),
+            is_lasting=is_lasting(settings),
         )
 
     def open(self, spider: Spider) -> None:

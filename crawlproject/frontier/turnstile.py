@@ -22,10 +22,9 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING
 
-from crawlproject import failures
 from crawlproject.frontier.base import LEASE, NOT_ASKED, TURN, Lease
 from crawlproject.frontier.clock import now
-from crawlproject.frontier.leases import FETCH_ENDED, FETCH_STARTED
+from crawlproject.frontier.leases import FETCH_ENDED, FETCH_STARTED, refusal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -57,15 +56,17 @@ class Turnstile:
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[str]:
-        """A turn for a request, until the end of the context: its host. Raises Verdict if the
-        request may not be made.
+        """A turn for a request, until the end of the context: its host.
+
+        Raises Verdict if the request may not be made, and what a download raises if its host can't
+        be reached.
         """
         lease = self.lease_for(request)
         release = self._use_turn_of_other(lease)
         if release is None:
             release = partial(self._frontier.release_turn, lease.host)
-            if (refusal := await self.enter(lease)) is not None:
-                raise failures.Verdict(refusal)
+            if (error := await self.enter(lease)) is not None:
+                raise refusal(request, error)
         request.meta[TURN] = lease.host
         try:
             yield lease.host

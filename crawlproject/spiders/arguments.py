@@ -33,7 +33,7 @@ from crawlproject.urls.canonical import host_of, origin_of
 from crawlproject.urls.fingerprint import canonicalizer_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from scrapy.settings import BaseSettings
 
@@ -111,6 +111,10 @@ INTERNAL_SEED = "is an internal address: only public ones may be crawled here"
 # scrapyd adds its own to every job.
 _SCRAPYD = frozenset({"_job", "_version"})
 
+_DECLARE = (
+    " (one of your own is declared as a parameter of __init__() or as an attribute of the class)"
+)
+
 # Defaults of a crawl of this machine's own servers, unless the user sets a delay or a rate.
 _LOOPBACK_SETTINGS: dict[str, Any] = {
     "DOWNLOAD_DELAY": 0,
@@ -119,13 +123,19 @@ _LOOPBACK_SETTINGS: dict[str, Any] = {
 }
 
 
-def apply(arguments: Mapping[str, Any], settings: BaseSettings) -> list[str]:
-    """Write arguments into the settings and check them all; the seeds that come out of it."""
+def apply(
+    arguments: Mapping[str, Any], settings: BaseSettings, declared: Collection[str] | None = None
+) -> list[str]:
+    """Write arguments into the settings and check them all; the seeds that come out of it.
+
+    ``declared``: those of a spider class of the user's own, which are not ours to check.
+    """
     for name, value in arguments.items():
-        if name in _SCRAPYD:
-            continue
         if name not in ARGUMENTS:
-            raise BadArgument(name, f"no such argument{_nearest(name)}")
+            if name in _SCRAPYD or name in (declared or ()):
+                continue
+            hint = "" if declared is None else _DECLARE
+            raise BadArgument(name, f"no such argument{_nearest(name, declared or ())}{hint}")
         _set(settings, name, ARGUMENTS[name].parse(name, value))
     check_all(settings)
     if not settings.getbool("CRAWLSPIDER_FOLLOW_LINKS"):
@@ -303,8 +313,8 @@ def _slot(limits: Mapping[str, float]) -> dict[str, float]:
     return slot
 
 
-def _nearest(name: str) -> str:
-    nearest = get_close_matches(name, ARGUMENTS, n=1, cutoff=0.5)
+def _nearest(name: str, declared: Collection[str]) -> str:
+    nearest = get_close_matches(name, (*declared, *ARGUMENTS), n=1, cutoff=0.5)
     if nearest:
         return f"; did you mean {nearest[0]}?"
     return f"; there are {', '.join(ARGUMENTS)}"

@@ -27,6 +27,7 @@ from crawlproject.records import record_of
 from crawlproject.recrawl.headers import conditions
 from crawlproject.scope.scope import OFFSITE
 from crawlproject.spiders import arguments, resume
+from crawlproject.spiders.own_arguments import check_required, declared_arguments
 from crawlproject.spiders.page_links import PageLinks
 from crawlproject.spiders.parts import (
     bounds_from,
@@ -133,7 +134,7 @@ class SiteSpider(RuleSpider):
     def check_arguments(cls, given: dict[str, str], settings: BaseSettings) -> None:
         """Raise BadArgument for what would be wrong, before a crawl is set up."""
         cls._use_start_urls(given, settings)
-        arguments.apply(given, settings)
+        cls._apply(given, settings)
         check_subclass(settings, "SCHEDULER", "DOWNLOADER")
 
     @classmethod
@@ -145,6 +146,18 @@ class SiteSpider(RuleSpider):
             settings.set("SEEDS", list(urls), priority="spider")
 
     @classmethod
+    def _apply(
+        cls, given: dict[str, Any], settings: BaseSettings
+    ) -> tuple[list[str], dict[str, Any]]:
+        """The seeds, and the arguments of a subclass's own."""
+        if cls is SiteSpider:
+            return arguments.apply(given, settings), {}
+        declared = declared_arguments(cls, SiteSpider)
+        seeds = arguments.apply(given, settings, declared)
+        check_required(cls, SiteSpider, given)
+        return seeds, {name: value for name, value in given.items() if name in declared}
+
+    @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> SiteSpider:
         # Scrapy's shell freezes them before it makes a spider; they were checked before that.
         given: BaseSettings = crawler.settings
@@ -154,7 +167,7 @@ class SiteSpider(RuleSpider):
             refuse(crawler, BadInput(f"{cls.__name__} {_WITHOUT_SETTINGS}"))
             return cast("SiteSpider", Spider(cls.name))
         cls._use_start_urls(kwargs, settings)
-        seeds = arguments.apply(kwargs, settings)
+        seeds, own = cls._apply(kwargs, settings)
         scope = scope_from(crawler, settings, seeds)
         canonicalize = canonicalizer_from(settings)
         sitemaps = Sitemaps(
@@ -179,6 +192,7 @@ class SiteSpider(RuleSpider):
             redirects=redirects_from(settings, canonicalize, scope),
             sitemaps=sitemaps,
             referrer_policy=referrer_policy_from(settings),
+            **own,
         )
         assert isinstance(spider, cls)
         if spider.has_own_rules and settings["SITEMAPS_MODE"] != ALWAYS:

@@ -8,6 +8,7 @@ import gzip
 import shutil
 import socket
 import ssl
+import struct
 import subprocess
 import threading
 import tracemalloc
@@ -31,6 +32,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from crawlproject.failures import error_of
 from crawlproject.fetching import pool
 from crawlproject.fetching.connection import Connection, Exchange
+from crawlproject.fetching.http1 import ResponseReader
 from crawlproject.frontier.leases import FETCH_ENDED, ON_THE_WIRE
 from tests.certificates import self_signed
 from tests.fetched import Fetcher, Script, fetching, serving
@@ -557,9 +559,17 @@ async def test_idle_connections_are_few_and_not_kept_for_long(
         await until(lambda: not fetcher.open_connections)
 
 
+@pytest.mark.parametrize("is_tls", [False, True])
 @deferred_f_from_coro_f
-async def test_a_server_that_responds_before_the_request_is_sent_is_not_asked_again() -> None:
+async def test_a_server_that_responds_before_the_request_is_sent_is_not_asked_again(
+    tmp_path: Path, is_tls: bool
+) -> None:
     connections = 0
+    server_side = None
+    if is_tls:
+        path, _ = self_signed(tmp_path)
+        server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        server_side.load_cert_chain(path)
 
     async def hasty(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal connections
@@ -569,7 +579,7 @@ async def test_a_server_that_responds_before_the_request_is_sent_is_not_asked_ag
         await reader.read()
         writer.close()
 
-    async with serving(hasty) as url, fetching() as fetcher:
+    async with serving(hasty, server_side) as url, fetching(**CERTIFICATES) as fetcher:
         assert (await fetcher.get(url, method="POST", body=b"x" * 50_000_000)).body == b"hi"
         assert (await fetcher.get(url)).body == b"hi"
     assert connections == 2
@@ -591,3 +601,263 @@ async def test_requests_come_from_the_address_that_is_asked_for() -> None:
         await fetcher.get(url, meta={"bindaddress": ("127.0.0.6", 0)})
         await fetcher.get(url, meta={"bindaddress": b"127.0.0.7"})
     assert peers == ["127.0.0.5", "127.0.0.6", "127.0.0.7"]
+
+
+@deferred_f_from_coro_f
+async def test_the_server_says_for_how_long_a_connection_is_reused() -> None:
+    seconds = 0.0
+    kept = OK + b"Keep-Alive: timeout=5\r\nContent-Length: 2\r\n\r\nhi"
+    server = Script(kept)
+    async with serving(server) as url, fetching() as fetcher:
+        fetcher.handler._pool._clock = lambda: seconds
+        for wait, connections in ((0, 1), (3.9, 1), (3.9, 1), (4, 2), (60, 3)):
+            seconds += wait
+            await fetcher.get(url)
+            assert server.connections == connections
+        await until(lambda: fetcher.open_connections == 1)
+
+
+@deferred_f_from_coro_f
+async def test_a_longer_time_than_ours_does_not_count() -> None:
+    seconds = 0.0
+    server = Script(OK + b"Keep-Alive: timeout=3600\r\nContent-Length: 2\r\n\r\nhi")
+    async with serving(server) as url, fetching() as fetcher:
+        fetcher.handler._pool._clock = lambda: seconds
+        for _ in range(2):
+            await fetcher.get(url)
+            seconds += pool._IDLE_SECONDS
+    assert server.connections == 2
+
+
+@pytest.mark.parametrize("sent", [b"", KEPT[:9], KEPT[:-1], CHUNKED + b"2\r\nhi\r\n"])
+@deferred_f_from_coro_f
+async def test_requests_in_flight_fail_when_the_handler_closes(sent: bytes) -> None:
+    server = Script(sent)
+    async with serving(server) as url, fetching() as fetcher:
+        requests = [asyncio.ensure_future(fetcher.get(url)) for _ in range(2)]
+        await until(lambda: len(server.requests) == 2)
+        await fetcher.handler.close()
+        assert not fetcher.open_connections
+        for request in requests:
+            with pytest.raises(DownloadFailedError) as raised:
+                await request
+            assert error_of(raised.value) == "connection lost"
+
+
+# Other bytes in each place, so that no piece can stand for another.
+LARGE = b"".join(b"%07d\n" % number for number in range(125_000))
+LARGE_RESPONSES = {
+    "length": OK + b"Content-Length: 1000000\r\n\r\n" + LARGE,
+    "chunks": CHUNKED + b"%x\r\n%b\r\n0\r\n\r\n" % (len(LARGE), LARGE),
+    "small chunks": CHUNKED
+    + b"".join(b"fa0\r\n%b\r\n" % LARGE[at : at + 4_000] for at in range(0, 1_000_000, 4_000))
+    + b"0\r\n\r\n",
+    "until it ends": OK + b"\r\n" + LARGE,
+}
+FRAMED = {name: response for name, response in LARGE_RESPONSES.items() if name != "until it ends"}
+
+
+class Line:
+    """A downloader that has time for a response when the test says so."""
+
+    def __init__(self, fetcher: Fetcher) -> None:
+        self.turns: list[tuple[asyncio.Future[Any], Any]] = []
+        fetcher.handler._deliver = lambda *turn: self.turns.append(turn)  # type: ignore[method-assign]
+
+    async def next(self) -> None:
+        await until(lambda: bool(self.turns))
+        waiting, value = self.turns.pop()
+        waiting.set_result(value)
+
+
+@pytest.mark.parametrize("name", LARGE_RESPONSES)
+@deferred_f_from_coro_f
+async def test_the_time_limit_does_not_run_while_reading_is_paused(name: str) -> None:
+    server = Script(LARGE_RESPONSES[name], closes=name == "until it ends")
+    async with serving(server) as url, fetching() as fetcher:
+        line = Line(fetcher)
+        request = asyncio.ensure_future(fetcher.get(url, meta={"download_timeout": 30}))
+        await until(lambda: bool(line.turns))
+        (connection,) = fetcher.handler._pool._open
+        exchange = connection._exchange
+        assert exchange is not None
+        deadline = exchange._deadline
+        assert deadline is not None
+        # The timer is stopped, and starts again with what was left.
+        assert exchange._timer is None
+        await line.next()
+        await until(lambda: exchange._timer is not None or request.done())
+        assert exchange._deadline is not None
+        assert exchange._deadline > deadline
+        response = await request
+    assert (response.body, response.flags) == (LARGE, [])
+
+
+@deferred_f_from_coro_f
+async def test_the_time_limit_counts_again_after_the_pause() -> None:
+    server = Script(OK + b"Content-Length: 1000000\r\n\r\nx")
+    async with serving(server) as url, fetching() as fetcher:
+        line = Line(fetcher)
+        request = asyncio.ensure_future(fetcher.get(url))
+        await until(lambda: bool(line.turns))
+        (connection,) = fetcher.handler._pool._open
+        exchange = connection._exchange
+        assert exchange is not None
+        await line.next()
+        await until(lambda: exchange._timer is not None)
+        # As its event loop does when the time has come.
+        exchange._time_out()
+        with pytest.raises(DownloadTimeoutError):
+            await request
+        await until(lambda: not fetcher.open_connections)
+
+
+@pytest.mark.parametrize("name", FRAMED)
+@deferred_f_from_coro_f
+async def test_a_response_that_was_paused_leaves_its_connection_usable(name: str) -> None:
+    server = Script(FRAMED[name])
+    async with serving(server) as url, fetching() as fetcher:
+        line = Line(fetcher)
+        for _ in range(2):
+            request = asyncio.ensure_future(fetcher.get(url))
+            await line.next()
+            assert (await request).body == LARGE
+    assert server.connections == 1
+
+
+@deferred_f_from_coro_f
+async def test_a_paused_request_can_be_cancelled_and_its_turn_come_later() -> None:
+    server = Script(OK + b"Content-Length: 1000000\r\n\r\nx")
+    async with serving(server) as url, fetching() as fetcher:
+        line = Line(fetcher)
+        request = asyncio.ensure_future(fetcher.get(url))
+        await until(lambda: bool(line.turns))
+        request.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await request
+        await until(lambda: not fetcher.open_connections)
+        await line.next()
+
+
+@pytest.mark.parametrize("name", LARGE_RESPONSES)
+@deferred_f_from_coro_f
+async def test_a_listener_is_told_each_byte_once_of_a_response_that_was_paused(name: str) -> None:
+    told: list[bytes] = []
+
+    def piece(data: bytes) -> None:
+        told.append(data)
+
+    server = Script(LARGE_RESPONSES[name], closes=name == "until it ends")
+    async with serving(server) as url, fetching() as fetcher:
+        fetcher.crawler.signals.connect(piece, signals.bytes_received)
+        response = await fetcher.get(url)
+    assert response.body == LARGE
+    assert len(told) > 1
+    assert b"".join(told) == LARGE
+
+
+@pytest.mark.parametrize("name", LARGE_RESPONSES)
+@pytest.mark.parametrize("stops_at", [1, 300_000, 600_000])
+@deferred_f_from_coro_f
+async def test_a_stopped_response_has_what_its_listener_was_told(name: str, stops_at: int) -> None:
+    told: list[bytes] = []
+
+    def piece(data: bytes) -> None:
+        told.append(data)
+        if sum(map(len, told)) >= stops_at:
+            raise StopDownload(fail=False)
+
+    server = Script(LARGE_RESPONSES[name])
+    async with serving(server) as url, fetching() as fetcher:
+        fetcher.crawler.signals.connect(piece, signals.bytes_received)
+        response = await fetcher.get(url)
+    assert response.flags == ["download_stopped"]
+    assert response.body == b"".join(told)
+
+
+@deferred_f_from_coro_f
+async def test_a_defect_of_ours_fails_one_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Defect(Exception):
+        pass
+
+    def feed(self: ResponseReader, data: bytes) -> None:
+        raise Defect
+
+    server = Script(KEPT)
+    async with serving(server) as url, fetching() as fetcher:
+        with monkeypatch.context() as patch:
+            patch.setattr(ResponseReader, "feed", feed)
+            with pytest.raises(Defect):
+                await fetcher.get(url)
+        await until(lambda: not fetcher.open_connections)
+        assert (await fetcher.get(url)).body == b"hi"
+
+
+@pytest.mark.parametrize(
+    ("data", "body", "flags"),
+    [
+        (OK + b"\r\nhi", b"hi", []),
+        (OK + b"Content-Length: 2\r\n\r\nhi", b"hi", []),
+        (CHUNKED + b"2\r\nhi\r\n0\r\n", b"hi", []),
+        (OK + b"Content-Length: 9\r\n\r\nhi", b"hi", ["dataloss"]),
+        (CHUNKED + b"2\r\nhi\r\n", b"hi", ["dataloss"]),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_tls_may_end_without_a_close_notify(
+    tmp_path: Path, data: bytes, body: bytes, flags: list[str]
+) -> None:
+    """Many servers end so, and browsers read it. What is framed is complete only at its end."""
+    path, _ = self_signed(tmp_path)
+    server_side = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server_side.load_cert_chain(path)
+
+    async def abrupt(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(data)
+        await writer.drain()
+        writer.transport.get_extra_info("socket").shutdown(socket.SHUT_WR)
+        await reader.read()
+        writer.transport.abort()
+
+    lossy = {**CERTIFICATES, "DOWNLOAD_FAIL_ON_DATALOSS": False}
+    async with serving(abrupt, server_side) as url, fetching(**lossy) as fetcher:
+        response = await fetcher.get(url)
+    assert (response.body, response.flags) == (body, flags)
+
+
+@pytest.mark.parametrize("data", [OK + b"\r\nhi", CHUNKED + b"2\r\nhi\r\n0\r\n", OK[:9], b""])
+@deferred_f_from_coro_f
+async def test_a_reset_never_ends_a_body(data: bytes) -> None:
+    is_read = asyncio.Event()
+
+    async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(data)
+        await is_read.wait()
+        linger = struct.pack("ii", 1, 0)
+        raw = writer.transport.get_extra_info("socket")
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        writer.transport.abort()
+
+    async with serving(reset) as url, fetching() as fetcher:
+        request = asyncio.ensure_future(fetcher.get(url))
+        await until(lambda: bool(fetcher.open_connections))
+        (connection,) = fetcher.handler._pool._open
+        exchange = connection._exchange
+        assert exchange is not None
+        await until(lambda: bool(exchange._began_at) or not data)
+        is_read.set()
+        with pytest.raises(ResponseDataLossError if b"\r\n\r\n" in data else DownloadFailedError):
+            await request
+
+
+@pytest.mark.parametrize("interim", [b"", b"HTTP/1.1 100 Continue\r\n\r\n"])
+@deferred_f_from_coro_f
+async def test_a_response_to_head_with_a_body_closes_the_connection(interim: bytes) -> None:
+    server = Script(interim + KEPT)
+    async with serving(server) as url, fetching() as fetcher:
+        for _ in range(2):
+            response = await fetcher.get(url, method="HEAD")
+            assert (response.body, response.headers[b"Content-Length"]) == (b"", b"2")
+    assert server.connections == 2

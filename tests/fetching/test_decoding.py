@@ -79,6 +79,9 @@ def test_noise_can_not_be_unpacked(encoding: str) -> None:
         (b"x", ["", "identity"], b"x"),
         (b"x", ["none"], b"x"),
         (b"x", ["utf-8"], b"x"),
+        (b"x", ["", "text/html", "x" * 100, "gzip_"], b"x"),
+        (b"x", ["none"] * 1000, b"x"),
+        (gzip.compress(b"x", mtime=0), ["utf-8", "gzip", "none"], b"x"),
         (b"", ["gzip"], b""),
         (gzip.compress(b"x", mtime=0), ["x-gzip"], b"x"),
         (gzip.compress(gzip.compress(b"x", mtime=0), mtime=0), ["gzip", "gzip"], b"x"),
@@ -107,7 +110,9 @@ def test_what_servers_send(body: bytes, encodings: list[str], unpacked: bytes) -
     ("body", "encodings", "problem"),
     [
         (b"x", ["compress"], "encoding 'compress'"),
-        (b"x", ["gzip", "x" * 100], f"encoding '{'x' * 32}'"),
+        (gzip.compress(b"x", mtime=0), ["bzip2", "gzip"], "encoding 'bzip2'"),
+        (b"", ["x-compress"], "encoding 'x-compress'"),
+        (b"x", ["gzip", "x" * 100], "bad gzip"),
         (b"x", ["gzip"] * 1000, "1000 encodings"),
         (gzip.compress(b"", mtime=0) * 100_000, ["gzip"], "bad gzip"),
         (zstd.compress(b"") * 100_000, ["zstd"], "bad zstd"),
@@ -116,6 +121,45 @@ def test_what_servers_send(body: bytes, encodings: list[str], unpacked: bytes) -
 def test_what_nobody_needs_to_send(body: bytes, encodings: list[str], problem: str) -> None:
     with pytest.raises(UnpackError, match=problem):
         unpack(body, encodings)
+
+
+FOLLOWING = {
+    "a byte": b"\0",
+    "padding": bytes(512),
+    "a comment": b"<!-- stored in a cache -->",
+    "noise": NOISE[:100_000],
+}
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("following", FOLLOWING.values(), ids=FOLLOWING)
+@pytest.mark.parametrize("body", [b"x", b"text " * 10_000, NOISE], ids=range(3))
+def test_bytes_behind_a_stream_are_ignored(encoding: str, following: bytes, body: bytes) -> None:
+    packed = PACK[encoding](body) + following
+    assert unpack(packed, [encoding], len(body)) == body
+    if len(body) > 1:
+        with pytest.raises(TooLargeError):
+            unpack(packed, [encoding], len(body) - 1)
+
+
+@pytest.mark.parametrize("behind", [b"\x28", b"\x28\xb5\x2f", b"\x28\xb5\x2f\xfd"])
+def test_a_second_zstd_frame_that_is_cut_is_known(behind: bytes) -> None:
+    with pytest.raises(CutShortError) as caught:
+        unpack(zstd.compress(b"x") + behind, ["zstd"])
+    assert caught.value.so_far == b"x"
+
+
+@pytest.mark.parametrize("kind", [0x50, 0x5F])
+def test_zstd_frames_without_data_are_skipped(kind: int) -> None:
+    frame = bytes([kind]) + b"\x2a\x4d\x18" + (3).to_bytes(4, "little") + b"any"
+    assert unpack(frame + zstd.compress(b"x") + frame + zstd.compress(b"y"), ["zstd"]) == b"xy"
+
+
+@given(st.binary(min_size=1), st.binary(), st.sampled_from(ENCODINGS))
+def test_a_body_comes_back_whatever_is_behind_it(body: bytes, behind: bytes, encoding: str) -> None:
+    # What looks like another stream is read as one.
+    if not behind.startswith((b"\x1f", b"\x28")) and behind[1:4] != b"\x2a\x4d\x18":
+        assert unpack(PACK[encoding](body) + behind, [encoding]) == body
 
 
 @given(st.binary(), st.lists(st.sampled_from(["gzip", "deflate", "br", "zstd", "x"]), max_size=3))

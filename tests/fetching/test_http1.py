@@ -43,8 +43,9 @@ def test_a_response_means_the_same_however_it_arrives(variant: Variant) -> None:
         assert reader.is_complete
         assert head.status == variant.status
         assert unpack(reader.body(), head.codings) == variant.body
-        is_kept = head.is_reusable and not reader.has_leftover
-        assert is_kept is variant.is_kept
+        is_kept = head.is_reusable and head.reusable_seconds > 0 and not reader.has_leftover
+        # Whatever the head says, a connection that has ended is not kept.
+        assert (is_kept and not variant.closes) is variant.is_kept
         assert reader.size == len(reader.body())
 
 
@@ -130,12 +131,32 @@ def test_a_head_without_end_is_refused_at_its_limit() -> None:
         read([b"\r\n" * MAX_HEAD_BYTES, b"\r\n"])
 
 
-@pytest.mark.parametrize("beginning", [b"0\r\nX: ", b"2;x="])
-def test_chunk_lines_without_end_are_refused(beginning: bytes) -> None:
-    reader = read([CHUNKED + beginning])
+def test_chunk_lines_without_end_are_refused() -> None:
+    reader = read([CHUNKED + b"2;x="])
     for _ in range(100):
         reader.feed(b"x" * 1_000)
     assert reader.error
+
+
+def test_trailers_without_end_are_not_of_the_body() -> None:
+    reader = read([CHUNKED + b"2\r\nhi\r\n0\r\nX: "])
+    for _ in range(100):
+        reader.feed(b"x" * 1_000)
+    assert (reader.body(), reader.error) == (b"hi", None)
+    assert reader.is_complete
+    assert reader.has_leftover
+
+
+@pytest.mark.parametrize("trailers", [b"", b"X: y\r\n", b"X: y\r\n\r", b"X"])
+def test_the_connection_may_end_in_the_trailers_and_not_before(trailers: bytes) -> None:
+    whole = CHUNKED + b"2\r\nhi\r\n0\r\n" + trailers
+    reader = read([whole])
+    assert not reader.is_complete
+    reader.end()
+    assert reader.is_complete
+    assert reader.body() == b"hi"
+    for size in range(len(CHUNKED), len(CHUNKED + b"2\r\nhi\r\n0\r\n")):
+        assert not read([whole[:size]], closes=True).is_complete
 
 
 def test_a_long_head_is_read() -> None:

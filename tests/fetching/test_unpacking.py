@@ -35,10 +35,13 @@ def packed(body: bytes, encoding: str, **fields: Any) -> dict[str, Any]:
         (HTML, "identity"),
         (HTML, "none"),
         (HTML, "UTF-8"),
+        (HTML, "text/html"),
         (gzip.compress(HTML), "gzip"),
         (gzip.compress(HTML), "GZIP"),
         (brotli.compress(HTML), "br"),
         (zstd.compress(HTML), "zstd"),
+        (brotli.compress(HTML) + b"<!-- stored in a cache -->", "br"),
+        (zstd.compress(HTML) + b"<!-- stored in a cache -->", "zstd"),
         (brotli.compress(gzip.compress(HTML)), "gzip, br"),
     ],
 )
@@ -101,6 +104,8 @@ async def test_who_wants_what_there_is_gets_it(site: SiteFactory) -> None:
         (HTML, "zstd", "unreadable: bad zstd"),
         (HTML, "deflate", "unreadable: bad deflate"),
         (HTML, "compress", "unreadable: encoding 'compress'"),
+        (HTML, "bzip2, gzip, none", "unreadable: bad gzip"),
+        (gzip.compress(HTML), "bzip2, gzip, none", "unreadable: encoding 'bzip2'"),
         (HTML, ", ".join(["gzip"] * 1000), "unreadable: 1000 encodings"),
     ],
 )

@@ -103,7 +103,7 @@ def test_it_is_polite_and_asks_for_each_page_once(
     # Counted by Scrapy and by ours under one name, but once.
     assert f"'downloader/request_count': {len(asked)}," in log
     assert "'robotstxt/forbidden': 1," in log
-    assert "can't be kept" not in log
+    assert "can't be written down" not in log
 
 
 def test_redirects_of_a_robots_txt_have_their_turns_too(

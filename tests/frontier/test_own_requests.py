@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from contextlib import closing
+from datetime import date
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
-from scrapy import Request, Spider, signals
+from scrapy import Field, Item, Request, Spider, signals
 from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
 from scrapy.downloadermiddlewares.retry import get_retry_request
-from scrapy.exceptions import CloseSpider, DropItem, IgnoreRequest
+from scrapy.exceptions import (
+    CloseSpider,
+    DownloadConnectionRefusedError,
+    DropItem,
+    IgnoreRequest,
+)
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -34,10 +41,22 @@ if TYPE_CHECKING:
     SiteFactory = Callable[..., Site]
 
 
+# A port where nobody listens.
+DEAD = "http://127.0.0.1:9"
+
+
+class Carried(Item):
+    name = Field()
+
+
 class Own(Spider):
     """Asks for ``paths``; the callback of each has its name, if there is such a method."""
 
     name = "own"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.all_items: list[Any] = []
 
     async def start(self) -> AsyncIterator[Any]:
         for path in self.paths:  # type: ignore[attr-defined]
@@ -127,6 +146,40 @@ class Own(Spider):
             yield get_retry_request(response.request, spider=self, reason="nothing in it")
         yield self.request("/more", dont_filter=True)
 
+    def carries(self, response: Response) -> Iterator[Any]:
+        for number in range(2):
+            item = Carried(name=number)
+            kwargs = {"item": item, "seen": date(2020, 1, 31), "all_items": self.all_items}
+            yield self.request(f"/carried?{number}", cb_kwargs=kwargs)
+        raise CloseSpider("enough")
+
+    def carried(
+        self, response: Response, item: Any, seen: date, all_items: list[Any]
+    ) -> Iterator[Any]:
+        all_items.append(item["name"])
+        yield {"carried": [type(item), item["name"], seen.year]}
+
+    def asks_dead(self, response: Response) -> Iterator[Any]:
+        yield Request(DEAD + "/a", callback=self.plain, errback=self.unreachable)
+        yield Request(DEAD + "/b", callback=self.plain)
+
+    def unreachable(self, failure: Any) -> Iterator[Any]:
+        is_refused = failure.check(DownloadConnectionRefusedError) is not None
+        yield {"refused": is_refused, "retries": failure.request.meta.get("retry_times")}
+
+    def shares(self, response: Response) -> Iterator[Any]:
+        for number in range(2):
+            kwargs = {"item": {"name": number}, "seen": date.min, "all_items": self.all_items}
+            yield self.request(f"/carried?{number}", cb_kwargs=kwargs)
+
+    def carries_odd(self, response: Response) -> Iterator[Any]:
+        for number in range(2):
+            meta = {"lock": threading.Lock()}
+            yield self.request(f"/plain?{number}", meta=meta)
+        yield {"got": "/carries-odd"}
+        if response.url.endswith("?closes"):
+            raise CloseSpider("enough")
+
     def closes(self, response: Response) -> Iterator[Any]:
         yield {"got": path_of(response.url)}
         yield self.request("/after-closing")
@@ -214,13 +267,13 @@ def path_of(url: str) -> str:
     return f"{parts.path}?{parts.query}" if parts.query else parts.path
 
 
-async def crawl(site: Site, job: Path, paths: list[str], **settings: Any) -> Crawled:
+async def crawl(site: Site, job: Path | None, paths: list[str], **settings: Any) -> Crawled:
     runner = AsyncCrawlerRunner(
         project_settings(
             {
                 "ROBOTSTXT_OBEY": False,
                 "DOWNLOAD_DELAY": 0,
-                "JOBDIR": str(job),
+                "JOBDIR": job and str(job),
                 # A crawl that hangs ends too, but not as finished.
                 "CLOSESPIDER_TIMEOUT": 20,
                 **settings,
@@ -539,3 +592,58 @@ async def test_what_a_callback_yields_before_it_fails_is_kept_in_its_order(
     assert [item["got"] for item in crawled.items] == ["one", "two", "/behind"]
     assert crawled.stats["spider_exceptions/ValueError"] == 1
     assert crawled.stats["finish_reason"] == "finished"
+
+
+@deferred_f_from_coro_f
+async def test_what_requests_carry_comes_with_them_in_the_next_run(
+    site: SiteFactory, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = site({"default": {}})
+    first = await crawl(server, tmp_path, ["/carries"])
+    second = await crawl(server, tmp_path, [])
+    found = [item["carried"] for run in (first, second) for item in run.items]
+    assert sorted(found, key=str) == [[Carried, number, 2020] for number in range(2)]
+    assert second.items
+    assert "can't be written down" not in caplog.text
+
+
+@deferred_f_from_coro_f
+async def test_requests_share_an_object_in_a_crawl_that_nobody_resumes(site: SiteFactory) -> None:
+    server = site({"default": {}})
+    crawled = await crawl(server, None, ["/shares"])
+    assert crawled.crawler.spider.all_items == [0, 1]  # type: ignore[union-attr]
+
+
+@deferred_f_from_coro_f
+async def test_a_request_that_cannot_be_kept_is_made_in_its_own_run_and_skipped_in_the_next(
+    site: SiteFactory, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = site({"default": {}})
+    crawled = await crawl(server, tmp_path / "whole", ["/carries-odd"])
+    assert server.paths() == ["/carries-odd", "/plain?0", "/plain?1"]
+    assert crawled.stats["scheduler/unserializable"] == 2
+    assert caplog.text.count("can't be written down") == 1
+    await crawl(server, tmp_path / "cut", ["/carries-odd?closes"], CONCURRENT_REQUESTS=1)
+    resumed = await crawl(server, tmp_path / "cut", [])
+    assert set(resumed.skipped().values()) == {"request not kept"}
+
+
+@deferred_f_from_coro_f
+async def test_nobody_is_warned_of_a_crawl_that_nobody_resumes(
+    site: SiteFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    crawled = await crawl(site({"default": {}}), None, ["/carries-odd"])
+    assert crawled.stats["finish_reason"] == "finished"
+    assert "can't be written down" not in caplog.text
+
+
+@pytest.mark.parametrize("obeys", [True, False])
+@deferred_f_from_coro_f
+async def test_a_host_that_cannot_be_reached_is_no_silent_failure(
+    site: SiteFactory, caplog: pytest.LogCaptureFixture, obeys: bool
+) -> None:
+    settings = {"ROBOTSTXT_OBEY": obeys, "RETRY_TIMES": 0}
+    crawled = await crawl(site({"default": {}}), None, ["/asks-dead"], **settings)
+    assert crawled.items == [{"refused": True, "retries": None}]
+    assert caplog.text.count(f"Error downloading <GET {DEAD}/b>") == 1
+    assert "retry/count" not in crawled.stats
