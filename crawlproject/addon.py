@@ -21,9 +21,8 @@ from scrapy.utils.python import global_object_name
 
 from crawlproject import fastpath
 from crawlproject import settings as ours
-from crawlproject.errors import BadArgument
 from crawlproject.fetching.cookies import use_bundled_suffixes
-from crawlproject.frontier.configuration import refusing_scheduler
+from crawlproject.frontier.configuration import refuse_other_schedulers
 from crawlproject.frontier.limits import complete_limits
 from crawlproject.frontier.redis.address import is_shared
 from crawlproject.frontier.redis.compatibility import SCHEDULER as SCRAPY_REDIS
@@ -127,10 +126,8 @@ def _use_our_scheduler(settings: BaseSettings) -> None:
         if path == SCRAPY_REDIS and not is_shared(settings):
             # Where scrapy-redis looks for a Redis if nobody says where it is.
             settings.set("REDIS_HOST", "localhost", priority="addon")
-    # Not issubclass(): Scrapy's base class says yes to every scheduler.
-    elif load_object(ours.SCHEDULER) not in load_object(named).__mro__:
-        problem = f"{path} does not keep crawlproject's leases: remove the setting, or the add-on"
-        settings.set("SCHEDULER", refusing_scheduler(BadArgument("SCHEDULER", problem)), priority)
+    else:
+        refuse_other_schedulers(settings)
 
 
 def _set_default(settings: BaseSettings, name: str, path: str, order: int | None) -> None:

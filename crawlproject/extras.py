@@ -1,10 +1,11 @@
-"""How to get the packages of an extra, into the environment that runs."""
+"""Packages that not everybody has: are they there, and how to install those of an extra."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent.parent
@@ -19,6 +20,14 @@ def how_to_install(extra: str) -> str:
     if file.exists():
         what = ["-c", _short(str(_FOLDER / _CONSTRAINTS)), "-r", _short(str(file))]
     return shlex.join([_short(sys.executable), "-m", "pip", "install", *what])
+
+
+def is_installed(module: str) -> bool:
+    """Whether a module could be imported. It is not, but its packages are."""
+    try:
+        return not module or find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _short(path: str) -> str:

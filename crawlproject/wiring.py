@@ -4,8 +4,8 @@ Scrapy merges a setting such as DOWNLOADER_MIDDLEWARES with its own defaults onl
 for a spider or on the command line replaces what the project has in it. Here that would be the
 gate, the guard and the outputs. So this add-on puts back what was not mentioned. To switch one
 of them off, name it, with None. It completes what the outputs of a crawl need, gives synchronous
-spider middlewares their asynchronous form, installs the fast path (``fastpath/``), and keeps
-secrets out of the log.
+spider middlewares their asynchronous form, installs the fast path (``fastpath/``), keeps secrets
+out of the log, and refuses a scheduler that is not derived from ours.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from scrapy.utils.misc import load_object
 from crawlproject import fastpath
 from crawlproject import settings as ours
 from crawlproject.exports.formats import complete_feeds
+from crawlproject.frontier.configuration import refuse_other_schedulers
 from crawlproject.frontier.limits import complete_limits
 from crawlproject.redaction import protect
 from crawlproject.spiders.site import SiteSpider
@@ -79,6 +80,7 @@ class Wiring:
             import_module("crawlproject.fetching.cookies").use_bundled_suffixes()
         complete_feeds(settings)
         complete_limits(settings, "project")
+        refuse_other_schedulers(settings)
         if self._crawler is not None:
             fastpath.install(self._crawler)
 

@@ -21,6 +21,7 @@ from scrapy.extensions.feedexport import FTPFeedStorage, GCSFeedStorage, S3FeedS
 from scrapy.settings import default_settings
 
 from crawlproject.commands.checks import check_set_up
+from crawlproject.commands.components import check_components
 from crawlproject.errors import BadArgument
 from crawlproject.spiders.arguments import check_all
 from crawlproject.spiders.refused import REFUSED
@@ -1182,7 +1183,13 @@ TYPED = [
 ]
 
 
-@pytest.mark.parametrize("name", [*TYPED, "TELNETCONSOLE_PORT", "LOG_VERSIONS"])
+OF_OTHER_FORMS = (
+    *("TELNETCONSOLE_PORT", "LOG_VERSIONS", "RETRY_GIVE_UP_LOG_LEVEL", "HTTPPROXY_AUTH_ENCODING"),
+    *("DEFAULT_DROPITEM_LOG_LEVEL", "PERIODIC_LOG_STATS", "PERIODIC_LOG_DELTA"),
+)
+
+
+@pytest.mark.parametrize("name", [*TYPED, *OF_OTHER_FORMS])
 def test_a_value_of_the_wrong_type_is_refused(name: str) -> None:
     def check() -> None:
         settings = project_settings({name: "[0]"})
@@ -1191,6 +1198,42 @@ def test_a_value_of_the_wrong_type_is_refused(name: str) -> None:
 
     with pytest.raises(BadArgument, match=rf"^{name}: '\[0\]' is not "):
         check()
+
+
+# What names a class, or classes by something else.
+NAMING = [
+    name
+    for name in sorted(SETTINGS - REFUSED.keys())
+    if re.fullmatch(r"[a-z_]+(\.\w+)+", str(getattr(default_settings, name)))
+]
+NAMING_MANY = [
+    name
+    for name in sorted(SETTINGS - REFUSED.keys() - {"FEEDS", "DOWNLOAD_SLOTS"})
+    if isinstance(getattr(default_settings, name), dict) and name != "DEFAULT_REQUEST_HEADERS"
+]
+ON: dict[str, Any] = {"HTTPCACHE_ENABLED": True, "REFERER_ENABLED": True, "FEEDS": {"a.jl": {}}}
+BY_NAME = ("DOWNLOAD_HANDLERS", "FEED_EXPORTERS", "FEED_STORAGES", "REFERRER_POLICIES")
+
+
+@pytest.mark.parametrize("name", [*NAMING, *NAMING_MANY, "FEED_URI_PARAMS", "RETRY_EXCEPTIONS"])
+def test_what_names_a_class_that_is_not_there_is_refused(name: str) -> None:
+    value: Any = "no.x"
+    if name in NAMING_MANY:
+        value = {"a": "no.x"} if name.removesuffix("_BASE") in BY_NAME else {"no.x": 1}
+    settings = project_settings({**ON, name: value})
+
+    def check() -> None:
+        check_set_up(settings)
+        check_components(settings)
+
+    with pytest.raises(BadArgument, match=rf"^{name}: (can't load )?'no.x'"):
+        check()
+
+
+@pytest.mark.parametrize("value", ['{"a"', "[url", 3])
+def test_fields_in_broken_json_are_refused(value: object) -> None:
+    with pytest.raises(BadArgument, match=r"^FEED_EXPORT_FIELDS: .* is not "):
+        check_all(project_settings({"FEED_EXPORT_FIELDS": value}))
 
 
 def test_settings_that_a_version_of_scrapy_does_not_have_are_not_checked() -> None:

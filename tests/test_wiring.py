@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from scrapy import Spider
+from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.misc import load_object
 
+from crawlproject.cluster.overseer import Overseer
+from crawlproject.frontier.configuration import Refusal
+from crawlproject.frontier.idle import NothingToFetch
 from crawlproject.spiders.site import SiteSpider
 from crawlproject.wiring import Wiring
 from tests.crawling import crawl_site, project_settings, scrapy
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    import pytest
     from scrapy import Request
 
     from tests.site.fixture import Site
@@ -71,6 +77,37 @@ def test_what_is_named_with_none_is_off() -> None:
     # Scrapy leaves out what is None.
     assert orders["Overload"] == 110
     assert not {"GateThrottle", "AutoThrottle"} & orders.keys()
+
+
+def test_a_scheduler_that_is_not_derived_from_ours_is_replaced_by_one_that_says_so() -> None:
+    settings = project_settings({"SCHEDULER": "scrapy.core.scheduler.Scheduler"})
+    Wiring().update_settings(settings)
+    assert issubclass(settings["SCHEDULER"], Refusal)
+    for name in ("crawlproject.commands.shell.ShellScheduler", NothingToFetch, Overseer):
+        settings = project_settings({"SCHEDULER": name})
+        Wiring().update_settings(settings)
+        assert settings["SCHEDULER"] == name
+
+
+class PlainSpider(Spider):
+    name = "plain"
+
+
+@deferred_f_from_coro_f
+async def test_a_plain_spider_with_scrapys_scheduler_or_downloader_fetches_nothing(
+    site: SiteFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = site(SITE)
+    parts = {
+        "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+        "DOWNLOADER": "scrapy.core.downloader.Downloader",
+    }
+    for name, path in parts.items():
+        runner = AsyncCrawlerRunner(project_settings({name: path}))
+        await runner.crawl(PlainSpider, start_urls=[server.url()])
+        assert f"{name}: '{path}' is no subclass of" in caplog.text
+    assert "Traceback" not in caplog.text
+    assert server.log() == []
 
 
 def test_a_crawl_without_it_is_refused(tmp_path: Path) -> None:

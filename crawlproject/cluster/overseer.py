@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from redis.exceptions import RedisError
-from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.log import get_scrapy_root_handler
@@ -23,6 +22,7 @@ from crawlproject.cluster.whole import Whole
 from crawlproject.cluster.workers import BAD_ARGUMENTS, NO_WORKERS, PAUSE
 from crawlproject.frontier import use_frontier
 from crawlproject.frontier.engine import stop, wake
+from crawlproject.frontier.idle import NothingToFetch
 from crawlproject.frontier.opening import host_function
 from crawlproject.frontier.redis.forgetting import forget, forget_if_alone
 from crawlproject.frontier.redis.opening import crawl_id, shared_scripts
@@ -34,7 +34,7 @@ from crawlproject.records import PAGE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy import Request, Spider
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
 
@@ -49,7 +49,7 @@ T = TypeVar("T")
 _INTERVAL = 0.25
 
 
-class Overseer(BaseScheduler):
+class Overseer(NothingToFetch):
     def __init__(
         self,
         crawler: Crawler,
@@ -107,12 +107,6 @@ class Overseer(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         return bool(self._workers.alive or self._coming)
-
-    def enqueue_request(self, request: Request) -> bool:
-        return False
-
-    def next_request(self) -> Request | None:
-        return None
 
     def close(self, reason: str) -> Deferred[None]:
         return deferred_from_coro(self._close())

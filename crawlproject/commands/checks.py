@@ -3,55 +3,44 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.settings import default_settings
-from scrapy.utils.misc import load_object
+from scrapy.settings import BaseSettings, default_settings
 from scrapy.utils.versions import get_versions
 
 from crawlproject import settings as project
+from crawlproject.commands.components import check_ordered, load_class
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.private_files import create_private, target_of
 from crawlproject.redaction import HIDDEN, may_hold_secret
 from crawlproject.spiders.arguments import ARGUMENTS
 from crawlproject.spiders.refused import REFUSED
-from crawlproject.spiders.values import encoding, yes_or_no
+from crawlproject.spiders.values import encoding, log_level, yes_or_no
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from scrapy.settings import BaseSettings
+    from scrapy import Spider
 
-_CLASSES = (
-    "FRONTIER_GATEKEEPER",
-    "SCHEDULER",
-    "DUPEFILTER_CLASS",
-    "REQUEST_FINGERPRINTER_CLASS",
-    "ROBOTSTXT_PARSER",
-    "DOWNLOADER",
-    "ITEM_PROCESSOR",
-    "LOG_FORMATTER",
-    "STATS_CLASS",
-)
 # Those have words of their own.
 _OBJECTS_CHECKED_LATER = ("POLITENESS_HOSTS",)
-# Scrapy needs these before it is said which spider is to run.
-_EARLY_CLASSES = ("TWISTED_REACTOR", "ASYNCIO_EVENT_LOOP", "SPIDER_LOADER_CLASS")
+# Scrapy needs these before it is said which spider is to run. A method that each must have.
+_EARLY_CLASSES = {
+    "TWISTED_REACTOR": "callWhenRunning",
+    "ASYNCIO_EVENT_LOOP": "run_forever",
+    "SPIDER_LOADER_CLASS": "from_settings",
+}
 _EARLY_SWITCHES = (
     *("LOG_ENABLED", "LOG_COLOR", "LOG_FILE_APPEND", "LOG_INSTALL_ROOT_HANDLER"),
     *("LOG_SHORT_NAMES", "LOG_STDOUT"),
     *("FORCE_CRAWLER_PROCESS", "SPIDER_LOADER_WARN_ONLY", "TWISTED_REACTOR_ENABLED"),
-)
-_CLASS_DICTIONARIES = (
-    "ITEM_PIPELINES",
-    "DOWNLOADER_MIDDLEWARES",
-    "SPIDER_MIDDLEWARES",
-    "EXTENSIONS",
 )
 
 
@@ -103,14 +92,19 @@ def _check_object(name: str, value: str) -> None:
 
 def check_set_up(settings: BaseSettings) -> None:
     """Raise BadArgument for what Scrapy would stumble over before any spider is there."""
-    for name in _EARLY_CLASSES:
-        _load(name, settings[name])
+    for name, method in _EARLY_CLASSES.items():
+        if settings[name] is not None:
+            load_class(name, settings[name], method)
+    check_ordered("ADDONS", settings)
     for name in settings.getlist("SPIDER_MODULES"):
         try:
             import_module(name)
         except ImportError as error:
             raise BadArgument("SPIDER_MODULES", f"can't load {name!r}: {error}") from None
+    # Before Scrapy sets up the log by it.
+    log_level("LOG_LEVEL", settings["LOG_LEVEL"])
     encoding("LOG_ENCODING", settings["LOG_ENCODING"])
+    _check_log_format(settings)
     # Not every version of Scrapy has all of them.
     for name in filter(settings.__contains__, _EARLY_SWITCHES):
         settings.set(name, yes_or_no(name, settings[name]), settings.getpriority(name) or 0)
@@ -129,33 +123,31 @@ def check_set_up(settings: BaseSettings) -> None:
             raise BadArgument("LOG_FILE", f"can't write {file!r}: {error.strerror}") from None
 
 
-def check_components(settings: BaseSettings) -> None:
-    """Raise BadArgument for a class in the settings that can't be loaded."""
-    for name, path in _components(settings):
-        _load(name, path)
-    for failure in settings.getlist("RETRY_EXCEPTIONS"):
-        _load("RETRY_EXCEPTIONS", failure)
-
-
-def _load(name: str, path: object) -> None:
-    if not isinstance(path, str):
-        return
-    try:
-        load_object(path)
-    except (ImportError, NameError, ValueError) as error:
-        raise BadArgument(name, f"can't load {path!r}: {error}") from None
-
-
-def _components(settings: BaseSettings) -> Iterator[tuple[str, object]]:
-    for name in _CLASSES:
-        yield name, settings[name]
-    for name in _CLASS_DICTIONARIES:
+def check_set_up_of(spider: type[Spider], settings: BaseSettings) -> BaseSettings:
+    """The settings with the spider's own. Raise BadArgument for what Scrapy would stumble over
+    while it makes a crawler: it sets up the log again.
+    """
+    for name, value in (spider.custom_settings or {}).items():
+        if isinstance(settings.get(name), BaseSettings) and not isinstance(value, Mapping):
+            _check_object(name, str(value))
+    own = settings.copy()
+    spider.update_settings(own)
+    for name in filter(own.__contains__, _EARLY_SWITCHES):
         try:
-            components = settings.getdict(name)
-        except (ValueError, TypeError, AttributeError) as error:
-            raise BadArgument(
-                name, f'is not a JSON object such as {{"package.Class": 300}}: {error}'
-            ) from None
-        for path, order in components.items():
-            if order is not None:
-                yield name, path
+            own.getbool(name)
+        except ValueError:
+            raise BadArgument(name, f"{own[name]!r} is not True or False") from None
+    check_set_up(own)
+    return own
+
+
+def _check_log_format(settings: BaseSettings) -> None:
+    record = logging.makeLogRecord({"name": "crawlproject"})
+    try:
+        logging.Formatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"]).format(record)
+    except (ValueError, TypeError) as error:
+        raise BadArgument(
+            "LOG_FORMAT",
+            f"{settings['LOG_FORMAT']!r} is not a format such as '%(levelname)s: %(message)s': "
+            f"{error}",
+        ) from None

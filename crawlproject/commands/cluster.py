@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawlproject.cluster.whole import Whole
+    from crawlproject.commands.outcome import Outcome
 
 # More processes than that are a mistake.
 _MOST = 256
@@ -114,13 +115,12 @@ class Command(crawl.Command):
         stack.callback(workers.kill)
         use_fleet(crawler, Fleet(workers, client, is_own, place))
 
-    def exit_status(self, crawler: Crawler, bootstrap_failed: bool) -> int:
-        stats = stats_of(crawler)
-        if stats is not None and stats.get_value("finish_reason") is None:
+    def exit_status(self, crawler: Crawler, outcome: Outcome, *, bootstrap_failed: bool) -> int:
+        if outcome.reason is None and stats_of(crawler) is not None:
             fleet_of(crawler).workers.kill()
             return cut_short(_has_begun(crawler), fleet_of(crawler).place)
-        status = super().exit_status(crawler, bootstrap_failed)
-        if not status and crawler.stats.get_value("finish_reason") == NO_WORKERS:
+        status = super().exit_status(crawler, outcome, bootstrap_failed=bootstrap_failed)
+        if not status and outcome.reason == NO_WORKERS:
             complain("all workers have died: the lines above say how", self.name)
             return 1
         return status

@@ -19,7 +19,7 @@ import sys
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.commands import crawl
 from scrapy.exceptions import UsageError
@@ -28,14 +28,16 @@ from scrapy.utils.conf import feed_process_params_from_cli
 from scrapy.utils.misc import load_object
 
 from crawlproject.commands.checks import (
-    check_components,
     check_options,
     check_set_up,
+    check_set_up_of,
     check_settings,
 )
+from crawlproject.commands.components import check_components, check_password
 from crawlproject.commands.environment import use_environment, warn_of_secrets
+from crawlproject.commands.outcome import Outcome
 from crawlproject.errors import BadArgument, BadInput
-from crawlproject.exports.feeds import Feeds
+from crawlproject.exports.feeds import Feeds, has_unstored
 from crawlproject.exports.formats import complete_feeds, with_format
 from crawlproject.exports.outputs import check_appended, check_outputs
 from crawlproject.failures import explain
@@ -47,9 +49,7 @@ from crawlproject.monitoring.streams import tell
 from crawlproject.pipelines.places import check_store
 from crawlproject.redaction import SECRETS, protect
 from crawlproject.render import NO_BROWSER
-from crawlproject.scrapy_compat import stats_of
 from crawlproject.spiders.arguments import ARGUMENTS, check_all
-from crawlproject.spiders.values import log_level
 from crawlproject.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -91,8 +91,6 @@ class Command(crawl.Command):
             use_environment(self.settings)
             super().process_options(args, opts)
             protect(self.settings, opts.spargs)
-            # Before Scrapy sets up the log by it.
-            log_level("LOG_LEVEL", self.settings["LOG_LEVEL"])
             check_set_up(self.settings)
             if appended:
                 self._add_appended(appended)
@@ -126,22 +124,26 @@ class Command(crawl.Command):
         assert self.crawler_process is not None
         warn_of_secrets(opts.set)
         check_options(args[1:])
-        check_components(self.crawler_process.settings)
         # Both: Scrapy writes the process's settings into the crawler's once more.
         check_all(self.crawler_process.settings)
-        crawler = self._create_crawler(self._spider_class(args))
+        spider = self._spider_class(args)
+        check_set_up_of(spider, self.crawler_process.settings)
+        crawler = self._create_crawler(spider)
         self._check(crawler, opts.spargs)
         return crawler
 
     def crawl(self, crawler: Crawler, opts: argparse.Namespace) -> None:
         assert self.crawler_process is not None
+        outcome = Outcome(crawler)
         with less_garbage_collection():
             self.crawler_process.crawl(crawler, **opts.spargs)
             self.crawler_process.start()
-        self.exitcode = self.exit_status(crawler, self.crawler_process.bootstrap_failed)
+        failed = self.crawler_process.bootstrap_failed
+        self.exitcode = self.exit_status(crawler, outcome, bootstrap_failed=failed)
 
-    def exit_status(self, crawler: Crawler, bootstrap_failed: bool) -> int:
-        return _exit_status(crawler, bootstrap_failed, partial(complain, command=self.name))
+    def exit_status(self, crawler: Crawler, outcome: Outcome, *, bootstrap_failed: bool) -> int:
+        say = partial(complain, command=self.name)
+        return _exit_status(crawler, outcome, say, bootstrap_failed=bootstrap_failed)
 
     def _take_appended(self, opts: argparse.Namespace) -> list[str]:
         """The outputs of ``-o``, and standard output, which can't be replaced."""
@@ -175,10 +177,13 @@ class Command(crawl.Command):
     def _check(self, crawler: Crawler, spargs: dict[str, str]) -> None:
         complete_feeds(crawler.settings)
         check_all(crawler.settings)
+        check_components(crawler.settings)
         settings = crawler.settings.copy()
         check = getattr(crawler.spidercls, "check_arguments", None)
         if check is not None:
             check(spargs, settings)
+        else:
+            check_password(settings)
         if Wiring not in map(load_object, crawler.settings.getdict("ADDONS")):
             check_wiring(crawler.settings)
         check_outputs(crawler.settings.getdict("FEEDS"), crawler)
@@ -204,21 +209,25 @@ def less_garbage_collection() -> Iterator[None]:
         atexit.register(gc.freeze)
 
 
-def _exit_status(crawler: Crawler, bootstrap_failed: bool, complain: Callable[[str], None]) -> int:
-    collector = stats_of(crawler)
-    stats: dict[str, Any] = {} if collector is None else collector.get_stats()
+def _exit_status(
+    crawler: Crawler,
+    outcome: Outcome,
+    complain: Callable[[str], None],
+    *,
+    bootstrap_failed: bool,
+) -> int:
     problem = _storage_problem(crawler)
     if bootstrap_failed and problem is None:
         return 1
-    if "finish_reason" not in stats:
-        return cut_short(bool(stats.get("downloader/request_count")), crawler.settings["JOBDIR"])
+    if outcome.reason is None:
+        return cut_short(outcome.has_sent_a_request, crawler.settings["JOBDIR"])
     if problem is not None:
         is_kept = crawler.settings["JOBDIR"] or crawler.settings["REDIS_URL"]
         goes_on = "; the same command goes on from what is there" if is_kept else ""
         place = frontier_of(crawler).place
         complain(f"{place} can't be used: {problem}. No output was written{goes_on}")
         return 1
-    if stats["finish_reason"] == NO_BROWSER:
+    if outcome.reason == NO_BROWSER:
         complain("the browser can't be started: the line above says why. Nothing is lost")
         return 1
     feeds = crawler.get_extension(Feeds)
@@ -226,11 +235,11 @@ def _exit_status(crawler: Crawler, bootstrap_failed: bool, complain: Callable[[s
         for uri, problem in feeds.failures.items():
             complain(output_problem(uri, problem))
         return 1
-    if any(key.startswith("feedexport/failed_count/") for key in stats):
+    if has_unstored(crawler):
         complain("an output could not be stored: the log says which")
         return 1
     failures: dict[str, str] = getattr(crawler.spider, "seed_failures", {})
-    if failures and stats["finish_reason"] not in _ON_PURPOSE and not _has_fetched_a_seed(crawler):
+    if failures and outcome.reason not in _ON_PURPOSE and not _has_fetched_a_seed(crawler):
         for seed, error in list(failures.items())[:10]:
             complain(f"the seed {seed} could not be fetched: {explain(error)}")
         return 1
@@ -249,7 +258,7 @@ def cut_short(has_begun: bool, place: str | None) -> int:
 
 def _has_fetched_a_seed(crawler: Crawler) -> bool:
     """In this run, or in an earlier one."""
-    if crawler.stats.get_value("spider/seeds_fetched"):
+    if getattr(crawler.spider, "has_fetched_a_seed", False):
         return True
     with suppress(LookupError):
         return frontier_of(crawler).read().has_fetched_a_seed()

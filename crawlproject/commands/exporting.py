@@ -9,7 +9,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawlproject.commands.crawl import output_problem
 from crawlproject.errors import BadOutput
-from crawlproject.exports.feeds import Feeds
+from crawlproject.exports.feeds import Feeds, has_unstored
 from crawlproject.exports.formats import ARCHIVES, format_of
 from crawlproject.frontier.idle import NothingToFetch
 from crawlproject.pipelines.places import store_name
@@ -108,6 +108,6 @@ def problems(crawler: Crawler) -> list[str]:
     feeds = crawler.get_extension(Feeds)
     if feeds is not None and feeds.failures:
         return [output_problem(uri, problem) for uri, problem in feeds.failures.items()]
-    if any(key.startswith("feedexport/failed_count/") for key in crawler.stats.get_stats()):
+    if has_unstored(crawler):
         return ["an output could not be stored: the log says which"]
     return []

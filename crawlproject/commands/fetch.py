@@ -51,7 +51,9 @@ class Command(SingleCommand, fetch.Command):
         loader = self.crawler_process.spider_loader
         if opts.spider:
             return loader.load(opts.spider)
-        return spidercls_for_request(loader, request, DefaultSpider)
+        found = spidercls_for_request(loader, request, DefaultSpider)
+        self.check_arguments(found, {})
+        return found
 
     def _fetched(self, response: Response, opts: argparse.Namespace) -> None:
         self._has_fetched = True

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.commands import shell
 from scrapy.utils.url import guess_scheme
 
+<<<<<<< HEAD
 from crawlproject import settings as ours
+=======
+from crawlproject.commands.components import check_password
+>>>>>>> 6428e197b37369bb6bcfd042aa8ac0bae27a8f96
 from crawlproject.commands.crawl import complain
 from crawlproject.commands.single import SINGLE, SingleCommand
 from crawlproject.frontier.scheduler import FrontierScheduler
 
 if TYPE_CHECKING:
+    import argparse
+
     from scrapy import Request
 
 _FILE_HANDLER = "scrapy.core.downloader.handlers.file.FileDownloadHandler"
@@ -52,6 +58,12 @@ class Command(SingleCommand, shell.Command):
             return
         handlers = {**self.settings.getdict("DOWNLOAD_HANDLERS"), "file": _FILE_HANDLER}
         self.settings.set("DOWNLOAD_HANDLERS", handlers, priority="cmdline")
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        if opts.spider is None:
+            check_password(self.settings)
+        super().execute(args, opts)
 
     def update_vars(self, vars: dict[str, Any]) -> None:
         if vars["response"] is None and vars["request"] is not None:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawlproject import settings as ours
-from crawlproject.commands.checks import check_components, check_set_up, check_settings
+from crawlproject.commands.checks import check_set_up, check_set_up_of, check_settings
+from crawlproject.commands.components import check_components, check_password
 from crawlproject.commands.crawl import complain
 from crawlproject.commands.environment import use_environment
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.redaction import protect
 from crawlproject.spiders.arguments import check_all
-from crawlproject.spiders.values import log_level
 
 if TYPE_CHECKING:
     import argparse
@@ -61,7 +61,6 @@ class SingleCommand(ScrapyCommand):
             use_environment(self.settings)
             super().process_options(args, opts)
             override(self.settings, {**self.single_settings, **self.default_settings})
-            log_level("LOG_LEVEL", self.settings["LOG_LEVEL"])
             check_set_up(self.settings)
             check_components(self.settings)
             if self.keeps_nothing:
@@ -105,8 +104,12 @@ class SingleCommand(ScrapyCommand):
 
     def check_arguments(self, spider: type[Spider], spargs: dict[str, str]) -> None:
         assert self.settings is not None
+        settings = check_set_up_of(spider, self.settings)
+        check_components(settings)
         if (check := getattr(spider, "check_arguments", None)) is not None:
-            check(spargs, self.settings.copy())
+            check(spargs, settings)
+        else:
+            check_password(settings)
 
     def _refuse_to_keep(self) -> None:
         assert self.settings is not None

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from functools import partial
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
+from scrapy.utils.defer import ensure_awaitable
 
 from crawlproject.exports.base import WRITE_ERRORS, PageExporter
 from crawlproject.exports.classes import Classes
@@ -25,7 +27,7 @@ from crawlproject.pipelines.marking import Marks
 from crawlproject.records import PAGE, PAGE_CLASS, Kept, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -43,6 +45,8 @@ class Feeds(FeedExporter):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self.failures: dict[str, str] = {}
+        # URIs of outputs that were written, and that their storage did not take.
+        self.unstored: set[str] = set()
         self._documents: list[FeedSlot] = []
         self._is_stopping = False
         named = (getattr(one, "item_classes", None) or () for one in self.filters.values())
@@ -127,6 +131,8 @@ class Feeds(FeedExporter):
         await super().close_spider(spider)
 
     async def _close_slot(self, slot: FeedSlot, spider: Spider) -> None:
+        storage: Any = slot.storage
+        storage.store = partial(self._store, slot, storage.store)
         try:
             await super()._close_slot(slot, spider)
         except WRITE_ERRORS as error:
@@ -134,6 +140,14 @@ class Feeds(FeedExporter):
         except Exception as error:  # an item that the format can't show: the others are written
             logger.debug("Writing %s failed", slot.uri, exc_info=True)
             self._failed(slot, error)
+
+    async def _store(self, slot: FeedSlot, store: Callable[[IO[bytes]], Any], file: Any) -> None:
+        """Scrapy logs the failure of a storage, and counts it by its kind, in the stats."""
+        try:
+            await ensure_awaitable(store(file))
+        except Exception:
+            self.unstored.add(slot.uri)
+            raise
 
     def _count(self, marks: Marks | None) -> None:
         if marks is not None:
@@ -203,3 +217,11 @@ class Feeds(FeedExporter):
         with suppress(LookupError):  # another scheduler: items stay as they arrive
             return frontier_of(self.crawler)
         return None
+
+
+def has_unstored(crawler: Crawler) -> bool:
+    """Whether an output was not stored; of Scrapy's own exporter only the stats tell."""
+    feeds = crawler.get_extension(FeedExporter)
+    if isinstance(feeds, Feeds):
+        return bool(feeds.unstored)
+    return any(key.startswith("feedexport/failed_count/") for key in crawler.stats.get_stats())

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
 from scrapy.exceptions import NotConfigured
+from scrapy.extensions.feedexport import BlockingFeedStorage, GCSFeedStorage
 from scrapy.utils.misc import build_from_crawler, load_object
 from w3lib.url import file_uri_to_path
 
-from crawlproject.errors import BadOutput
+from crawlproject.errors import BadArgument, BadOutput
 from crawlproject.exports.formats import format_of
 from crawlproject.exports.options import check_options
 from crawlproject.exports.storage import LINES
+from crawlproject.extras import is_installed
 from crawlproject.private_files import target_of
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def check_outputs(feeds: Mapping[Any, Any], crawler: Crawler) -> None:
-    """Raise BadOutput for the first output that can't be written as it is asked for."""
+    """Raise BadInput for the first output that can't be written as it is asked for."""
     settings = crawler.settings
     storages = settings.getwithbase("FEED_STORAGES")
     formats = settings.getwithbase("FEED_EXPORTERS")
@@ -83,9 +85,23 @@ def _check_storage(
         known = ", ".join(sorted(name for name in storages if name and storages[name]))
         raise BadOutput(f"can't write {uri!r}: {scheme}: is not a file or one of {known}")
     try:
-        build_from_crawler(load_object(storages[scheme]), crawler, uri, feed_options=options)
+        storage = build_from_crawler(
+            load_object(storages[scheme]), crawler, uri, feed_options=options
+        )
     except (NotConfigured, ValueError, ImportError) as error:
         raise BadOutput(f"can't write {uri!r}: {error}") from None
+    except AssertionError:
+        raise BadOutput(f"can't write {uri!r}: it names no bucket") from None
+    if isinstance(storage, GCSFeedStorage) and not is_installed("google.cloud.storage"):
+        raise BadOutput(f"can't write {uri!r}: missing google-cloud-storage library")
+    if isinstance(storage, BlockingFeedStorage):
+        _check_temporary(crawler.settings["FEED_TEMPDIR"])
+
+
+def _check_temporary(folder: str | None) -> None:
+    """What is stored elsewhere is written there first."""
+    if folder and not Path(folder).is_dir():
+        raise BadArgument("FEED_TEMPDIR", f"{folder!r} is not a folder that is there")
 
 
 def local_path(uri: str) -> Path | None:

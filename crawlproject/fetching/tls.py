@@ -26,6 +26,11 @@ _VERSIONS = {
 }
 
 
+def check_tls(settings: BaseSettings) -> None:
+    """Raise BadArgument for settings of which no context can be made."""
+    _limit(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), settings)
+
+
 def tls_context(settings: BaseSettings) -> ssl.SSLContext:
     """Raises BadArgument."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -34,9 +39,28 @@ def tls_context(settings: BaseSettings) -> ssl.SSLContext:
     else:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    if (minimum := _version(settings, "DOWNLOAD_TLS_MIN_VERSION")) is not None:
+    _limit(context, settings)
+    context.set_alpn_protocols(["http/1.1"])
+    if keylog := os.environ.get("SSLKEYLOGFILE"):
+        try:
+            context.keylog_filename = keylog
+        except OSError as error:
+            logger.warning("Cannot write TLS session keys to SSLKEYLOGFILE=%s: %s", keylog, error)
+    return context
+
+
+def _limit(context: ssl.SSLContext, settings: BaseSettings) -> None:
+    minimum = _version(settings, "DOWNLOAD_TLS_MIN_VERSION")
+    maximum = _version(settings, "DOWNLOAD_TLS_MAX_VERSION")
+    if minimum is not None and maximum is not None and minimum > maximum:
+        raise BadArgument(
+            "DOWNLOAD_TLS_MIN_VERSION",
+            f"{settings['DOWNLOAD_TLS_MIN_VERSION']} is more than DOWNLOAD_TLS_MAX_VERSION="
+            f"{settings['DOWNLOAD_TLS_MAX_VERSION']}",
+        )
+    if minimum is not None:
         context.minimum_version = minimum
-    if (maximum := _version(settings, "DOWNLOAD_TLS_MAX_VERSION")) is not None:
+    if maximum is not None:
         context.maximum_version = maximum
     ciphers = settings["DOWNLOADER_CLIENT_TLS_CIPHERS"]
     if ciphers:
@@ -46,13 +70,6 @@ def tls_context(settings: BaseSettings) -> ssl.SSLContext:
             raise BadArgument(
                 "DOWNLOADER_CLIENT_TLS_CIPHERS", f"OpenSSL knows no cipher of {ciphers!r}"
             ) from None
-    context.set_alpn_protocols(["http/1.1"])
-    if keylog := os.environ.get("SSLKEYLOGFILE"):
-        try:
-            context.keylog_filename = keylog
-        except OSError as error:
-            logger.warning("Cannot write TLS session keys to SSLKEYLOGFILE=%s: %s", keylog, error)
-    return context
 
 
 def _version(settings: BaseSettings, name: str) -> ssl.TLSVersion | None:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.exceptions import CloseSpider
-from scrapy.middleware import MiddlewareManager
 from scrapy.settings.default_settings import REQUEST_FINGERPRINTER_CLASS
 from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.misc import load_object
@@ -85,6 +84,13 @@ def refusing_scheduler(error: BadInput) -> type[Refusal]:
     return RefusingScheduler
 
 
+def refuse(crawler: Crawler, error: BadInput) -> None:
+    """Have a crawl that is about to begin end with one line. No output is opened."""
+    settings = crawler.settings
+    settings.set("SCHEDULER", refusing_scheduler(error), priority="cmdline")
+    settings.set("FEEDS", {}, priority="cmdline")
+
+
 def check_configuration(crawler: Crawler) -> None:
     """Raise BadArgument for settings and components that the scheduler cannot work with."""
     settings = crawler.settings
@@ -104,13 +110,31 @@ def check_configuration(crawler: Crawler) -> None:
     check_not_removed(settings)
     check_dupefilter(settings)
     check_scrapy_redis(settings)
-    downloader = crawler.engine.downloader
-    if not isinstance(getattr(downloader, "middleware", None), MiddlewareManager):
-        raise BadArgument(
-            "DOWNLOADER",
-            f"{global_object_name(type(downloader))} has no middlewares, and without ours no delay "
-            "would be kept: derive it from scrapy.core.downloader.Downloader",
-        )
+    check_subclass(settings, "DOWNLOADER")
+
+
+def check_subclass(settings: BaseSettings, *names: str) -> None:
+    """Raise BadArgument for a class in the settings that is no subclass of our default there."""
+    for name in names:
+        wanted = getattr(ours, name)
+        # Not issubclass(): Scrapy's base class of schedulers says yes to all of them.
+        if load_object(wanted) not in getattr(load_object(settings[name]), "__mro__", ()):
+            raise BadArgument(
+                name,
+                f"{_path_of(settings[name])!r} is no subclass of {wanted}, on which delays and "
+                "robots.txt depend: leave it out",
+            )
+
+
+def refuse_other_schedulers(settings: BaseSettings) -> None:
+    """Replace a scheduler that is not derived from ours by one that says so and fetches nothing."""
+    if NothingToFetch in getattr(load_object(settings["SCHEDULER"]), "__mro__", ()):
+        return
+    try:
+        check_subclass(settings, "SCHEDULER")
+    except BadArgument as error:
+        priority = settings.getpriority("SCHEDULER") or 0
+        settings.set("SCHEDULER", refusing_scheduler(error), priority)
 
 
 def check_wiring(settings: BaseSettings) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from scrapy.extensions.feedexport import FeedExporter, FeedSlot
 
+_FAILED = "feedexport/failed_count/"
+
 
 class Feeds:
     """Told of every feed that is closed. Standard output is left out."""
@@ -32,11 +34,14 @@ class Feeds:
     def files(self, feed_exporter: FeedExporter | None, stats: Mapping[str, Any]) -> list[File]:
         """The files, and whether they are complete.
 
-        Scrapy counts a failed upload by the kind of storage alone, so all files of that
-        kind are in doubt. A feed with items that was never closed failed in the writing.
+        Scrapy's own exporter counts a failed upload by the kind of storage alone, so all files of
+        that kind are in doubt. A feed with items that was never closed failed in the writing.
         """
+        unstored: set[str] | None = getattr(feed_exporter, "unstored", None)
         files = [
-            _incomplete(uri) if stats.get(f"feedexport/failed_count/{storage}") else file
+            _incomplete(uri)
+            if (stats.get(f"{_FAILED}{storage}") if unstored is None else uri in unstored)
+            else file
             for storage, uri, file in self._closed
         ]
         closed = {uri for _, uri, _ in self._closed}

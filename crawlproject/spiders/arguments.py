@@ -157,6 +157,11 @@ def apply(
     return seeds
 
 
+def are_known(settings: BaseSettings) -> bool:
+    """Whether the settings that arguments stand for are there; in other projects they are not."""
+    return all(argument.setting in settings for argument in ARGUMENTS.values())
+
+
 def check_all(settings: BaseSettings) -> None:
     """Check every setting that has a check, and turn what ``-s`` gave into values."""
     _check(settings)

@@ -7,21 +7,19 @@ from functools import cached_property, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.settings import BaseSettings
 from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.log import failure_to_exc_info
-from scrapy.utils.misc import load_object
 
-from crawlproject.errors import BadArgument
+from crawlproject.errors import BadArgument, BadInput
 from crawlproject.failures import NotNow, Verdict, error_of, is_bug
 from crawlproject.fetching.guard import guard_of
 from crawlproject.frontier.base import LEASE, Candidate
-from crawlproject.frontier.configuration import has_own_filter
+from crawlproject.frontier.configuration import check_subclass, has_own_filter, refuse
 from crawlproject.frontier.entry import address_of
 from crawlproject.frontier.flags import set_flags
 from crawlproject.frontier.opening import keeps_visits
-from crawlproject.frontier.scheduler import FrontierScheduler
 from crawlproject.frontier.time_cap import time_cap_of
 from crawlproject.items import Content, Page
 from crawlproject.pages.read import answer_of, is_readable, page_of
@@ -71,6 +69,12 @@ logger = logging.getLogger(__name__)
 # Of requests of pages, which copy it: their spelling and redirects are the frontier's.
 _PAGE_META: dict[str, Any] = {}
 set_flags(_PAGE_META, "verbatim_url", "dont_redirect")
+
+
+_WITHOUT_SETTINGS = (
+    "is a SiteSpider, which needs all settings of crawlproject: begin your settings with `from "
+    "crawlproject.settings import *`, without crawlproject.Addon"
+)
 
 
 class SiteSpider(RuleSpider):
@@ -129,19 +133,14 @@ class SiteSpider(RuleSpider):
         self._follows_by_requests = False
         # Why seeds were not fetched.
         self.seed_failures: dict[str, str] = {}
+        self.has_fetched_a_seed = False
 
     @classmethod
     def check_arguments(cls, given: dict[str, str], settings: BaseSettings) -> None:
         """Raise BadArgument for what would be wrong, before a crawl is set up."""
         cls._use_start_urls(given, settings)
         cls._apply(given, settings)
-        # Scrapy's schedulers are all subclasses of each other, by the names of their methods.
-        if FrontierScheduler not in load_object(settings["SCHEDULER"]).__mro__:
-            raise BadArgument(
-                "SCHEDULER",
-                f"{settings['SCHEDULER']!r} knows no frontier, and this spider needs one: leave it "
-                "out, or use a subclass of crawlproject.frontier.scheduler.FrontierScheduler",
-            )
+        check_subclass(settings, "SCHEDULER", "DOWNLOADER")
 
     @classmethod
     def _use_start_urls(cls, given: dict[str, str], settings: BaseSettings) -> None:
@@ -168,6 +167,10 @@ class SiteSpider(RuleSpider):
         # Scrapy's shell freezes them before it makes a spider; they were checked before that.
         given: BaseSettings = crawler.settings
         settings = BaseSettings(given) if given.frozen else given
+        if not arguments.are_known(settings):
+            # An exception would be a traceback.
+            refuse(crawler, BadInput(f"{cls.__name__} {_WITHOUT_SETTINGS}"))
+            return cast("SiteSpider", Spider(cls.name))
         cls._use_start_urls(kwargs, settings)
         seeds, own = cls._apply(kwargs, settings)
         scope = scope_from(crawler, settings, seeds)
@@ -478,6 +481,7 @@ class SiteSpider(RuleSpider):
             self.crawler.stats.max_value("request_depth_max", page.depth)
         if page.depth == 0:
             if page.error is None:
+                self.has_fetched_a_seed = True
                 self.crawler.stats.inc_value("spider/seeds_fetched")
             else:
                 self.crawler.stats.inc_value("spider/seeds_failed")

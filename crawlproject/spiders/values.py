@@ -388,6 +388,35 @@ def file_or_none(name: str, value: Any) -> str | None:
     return None if value in (None, "") else text(name, value)
 
 
+def some_stats(name: str, value: Any) -> Any:
+    """Which stats are logged: all (true), none, or those with certain words in their name."""
+    value = _mapping(value)
+    if isinstance(value, Mapping):
+        if value.keys() <= {"enabled", "include", "exclude"}:
+            return value
+    elif value is None or str(value).strip().lower() in _YES | _NO:
+        return None if value is None else yes_or_no(name, value)
+    raise BadArgument(
+        name,
+        f"{str(value)[:50]!r} is not 'yes', 'no' or an object such as {{\"include\": [\"item_\"]}}",
+    )
+
+
+def fields(name: str, value: Any) -> Any:
+    """Names of fields, or an object of names; the text of one is to be JSON."""
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            raise BadArgument(
+                name,
+                f"{value[:50]!r} is not names with commas between, or a list or object in JSON",
+            ) from None
+    if value is None or isinstance(value, str | list | tuple | Mapping):
+        return value
+    raise BadArgument(name, f"{value!r} is not a list of names, or an object of names")
+
+
 def crawl_name(name: str, value: Any) -> str | None:
     """What all keys of a shared crawl have in their name."""
     if value is None:

@@ -282,6 +282,31 @@ def test_a_crawl_directory_that_can_not_be_used_is_one_line_and_costs_no_output(
     assert (project / "items.json").read_text() == "of yesterday"
 
 
+@pytest.mark.parametrize("add_on", [True, False])
+def test_a_spider_that_needs_all_our_settings_is_one_line_and_costs_no_output(
+    site: SiteFactory, project: Path, add_on: bool
+) -> None:
+    server = site({"pages": {"/": {}}})
+    (project / "items.json").write_text("of yesterday")
+    (project / "shop/spiders/shop.py").write_text(
+        "from crawlproject.spiders.site import SiteSpider\n\n\n"
+        "class Shop(SiteSpider):\n    name = 'shop'\n"
+    )
+    options = ("-a", f"seed={server.url()}", "-O", "items.json")
+    off = () if add_on else ("-s", "ADDONS={}")
+    process = start(project, server, *options, *off)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    (problem,) = [line for line in errors.splitlines() if "ERROR:" in line]
+    assert problem.endswith(
+        "Shop is a SiteSpider, which needs all settings of crawlproject: begin your settings with "
+        "`from crawlproject.settings import *`, without crawlproject.Addon"
+    )
+    assert "Traceback" not in errors
+    assert server.log() == []
+    assert (project / "items.json").read_text() == "of yesterday"
+
+
 def test_the_name_of_the_add_on_loads_no_scrapy_before_it_is_used() -> None:
     code = (
         "import sys, crawlproject\n"

@@ -189,6 +189,43 @@ def test_a_seed_that_can_not_be_reached_is_said_and_gives_1(
     ]
 
 
+DUMMY = ("-s", "STATS_CLASS=scrapy.statscollectors.DummyStatsCollector")
+
+
+def test_the_summary_and_the_exit_status_need_no_stats(site: SiteFactory, tmp_path: Path) -> None:
+    server = site({"pages": {"/": {"links": ["/a"]}, "/a": {}}})
+    options = ("-a", f"seed={server.url()}", "-O", "out.json", *DUMMY)
+    result = scrapy("crawl", "site", *options, cwd=tmp_path)
+    assert result.returncode == 0
+    assert "Crawled 2 pages of" in result.stderr
+    assert "out.json (2 pages)" in result.stderr
+    assert "nothing was written" not in result.stderr
+    assert len(json.loads((tmp_path / "out.json").read_text())["pages"]) == 2
+
+
+def test_nor_does_a_seed_that_can_not_be_reached(tmp_path: Path) -> None:
+    quick = ["-s", "RETRY_TIMES=0", "-s", "FRONTIER_RETRY_BACKOFF_SECONDS=0.01"]
+    quick += ["-s", "MONITORING_SUMMARY=False"]
+    options = ("-a", "seed=http://127.0.0.1:9/", *quick, *DUMMY)
+    result = scrapy("crawl", "site", *options, cwd=tmp_path)
+    assert result.returncode == 1
+    assert "the seed http://127.0.0.1:9/ could not be fetched" in error_line(result.stderr)
+
+
+@pytest.mark.parametrize("stats", [(), DUMMY])
+def test_an_output_that_its_storage_does_not_take_gives_1(
+    site: SiteFactory, tmp_path: Path, stats: tuple[str, ...]
+) -> None:
+    server = site({"pages": {"/": {}}})
+    # Nobody listens there.
+    outputs = ("-O", "ftp://127.0.0.1:9/out.jsonl", "-O", "fine.jsonl")
+    result = scrapy("crawl", "site", "-a", f"seed={server.url()}", *outputs, *stats, cwd=tmp_path)
+    assert result.returncode == 1
+    assert result.stderr.endswith("an output could not be stored: the log says which\n")
+    assert "ftp://127.0.0.1:9/out.jsonl (not complete: see the log)" in result.stderr
+    assert "fine.jsonl (1 page)" in result.stderr
+
+
 def test_a_seed_that_answers_500_is_said_and_gives_1(site: SiteFactory, tmp_path: Path) -> None:
     server = site({"pages": {"/": {"status": 500}}})
     options = ["-s", "RETRY_TIMES=0", "-s", "MONITORING_SUMMARY=False"]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy import Request, Spider, signals
-from scrapy.core.downloader import Downloader
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject import settings as defaults
+from crawlproject.politeness.downloader import GatedDownloader
 from tests.crawling import crawl_site
 from tests.frontier.test_own_requests import (
     MEDDLED,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from twisted.internet.defer import Deferred
     from twisted.python.failure import Failure
 
     from tests.site.fixture import Site
@@ -46,6 +47,11 @@ HEARD = (
     "item_error",
     "spider_error",
 )
+
+
+class Downloader(GatedDownloader):
+    def fetch(self, request: Request) -> Deferred[Response | Request]:  # type: ignore[override]
+        return super().fetch(request)
 
 
 class Listener:

@@ -206,7 +206,11 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"SCHEDULER": "shop.spiders.shop.OwnScheduler"},
-        "SCHEDULER: shop.spiders.shop.OwnScheduler does not keep crawlproject's leases",
+        f"SCHEDULER: 'shop.spiders.shop.OwnScheduler' is no subclass of {SCHEDULER}, on which ",
+    ),
+    (
+        {"DOWNLOADER": "scrapy.core.downloader.Downloader"},
+        "DOWNLOADER: 'scrapy.core.downloader.Downloader' is no subclass of crawlproject.politeness",
     ),
     (
         {"DOWNLOADER_MIDDLEWARES": {"crawlproject.frontier.leases.LeaseGuard": None}},
