@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.commands import shell
 from scrapy.utils.url import guess_scheme
 
-<<<<<<< HEAD
 from crawlproject import settings as ours
-=======
 from crawlproject.commands.components import check_password
->>>>>>> 6428e197b37369bb6bcfd042aa8ac0bae27a8f96
 from crawlproject.commands.crawl import complain
 from crawlproject.commands.single import SINGLE, SingleCommand
 from crawlproject.frontier.scheduler import FrontierScheduler
