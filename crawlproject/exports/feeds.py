@@ -51,8 +51,10 @@ class Feeds(FeedExporter):
         self._is_stopping = False
         named = (getattr(one, "item_classes", None) or () for one in self.filters.values())
         self._classes = Classes(one for one in chain(*named) if isinstance(one, type))
-        # What feeds are given now, if it comes from the crawl directory.
+        # What feeds are given now, if it has the form in which a crawl directory keeps it; and the
+        # item itself, if this run has scraped it.
         self._kept: Kept | None = None
+        self._scraped: Any = None
         self.filters = {
             uri: one if is_plain(one) else SafeFilter(one, uri, self._judged)
             for uri, one in self.filters.items()
@@ -79,11 +81,14 @@ class Feeds(FeedExporter):
         super().item_scraped(item, spider)
         self._stop_if_in_vain()
 
-    def _give(self, kept: Kept, spider: Spider) -> None:
-        """Give an item to the feeds, as each can take it: ours know records."""
+    def _give(self, kept: Kept, spider: Spider, scraped: Any = None) -> None:
+        """Give an item to the feeds, as each can take it: ours know records.
+
+        Filters are asked about the item that this run has scraped, if it is one.
+        """
         slots = self.slots
         given: list[FeedSlot] = []
-        self._kept = kept
+        self._kept, self._scraped = kept, scraped
         try:
             for is_ours, some in groupby(slots, key=self._is_ours):
                 self.slots = list(some)
@@ -92,7 +97,7 @@ class Feeds(FeedExporter):
                 given += self.slots
         finally:
             self.slots = given + slots[len(given) :]
-            self._kept = None
+            self._kept = self._scraped = None
 
     def _give_all(self, reader: Reader, spider: Spider) -> None:
         for kept in self._all_kept(reader):
@@ -103,6 +108,8 @@ class Feeds(FeedExporter):
 
     def _judged(self, item: Any) -> Any:
         """What a filter is asked about."""
+        if self._scraped is not None:
+            return self._scraped
         return item if self._kept is None else self._classes.item(self._kept)
 
     async def close_spider(self, spider: Spider) -> None:

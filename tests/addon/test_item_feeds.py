@@ -65,6 +65,18 @@ class Young:
         return isinstance(item, Cents) and item.amount == 300 and str(item.seen) > "2000"
 
 
+class Recent:
+    def __init__(self, feed_options):
+        pass
+
+    def accepts(self, item):
+        if not isinstance(item, Cents):
+            return False
+        with open("asked.txt", "a") as file:
+            print(type(item.seen).__name__, file=file)
+        return (item.seen.year if isinstance(item.seen, date) else int(item.seen[:4])) == 2026
+
+
 class Shop(Spider):
     name = "shop"
 
@@ -159,6 +171,26 @@ def test_every_format_has_the_same_items_live_and_of_an_earlier_run(
         if not name.startswith("batch-"):
             assert again[name] == found, name
     assert together(again) == together(live)
+
+
+@pytest.mark.parametrize("place", ["directory", "redis"])
+def test_a_filter_is_asked_about_the_item_itself_and_later_about_plain_values(
+    site: SiteFactory, shop: Path, place: str, request: pytest.FixtureRequest
+) -> None:
+    server = site(SITE)
+    kept = "JOBDIR=job"
+    if place == "redis":
+        kept = f"REDIS_URL={request.getfixturevalue('redis_url')}"
+    feeds = {"recent.jsonl": feed("jsonlines", item_filter=f"{IN}.Recent")}
+    options = (*QUICK, "-s", kept, "-s", f"FEEDS={json.dumps(feeds)}")
+    crawl(shop, server, *options)
+    lines = (shop / "recent.jsonl").read_text().splitlines()
+    # What is written has the form that the next run has, too.
+    assert lines == ['{"amount": 300, "seen": "2026-01-02"}'] * 3
+    assert set((shop / "asked.txt").read_text().split()) == {"date"}
+    crawl(shop, server, *options)
+    assert (shop / "recent.jsonl").read_text().splitlines() == lines
+    assert set((shop / "asked.txt").read_text().split()) == {"date", "str"}
 
 
 def together(found: dict[str, list[str]]) -> list[str]:
