@@ -46,8 +46,8 @@ def _inner_formula(delimiter: str) -> re.Pattern[str]:
     return re.compile(f'([{separators}][{_BLANK}"]*+)(?=[{_SIGN}])')
 
 
-def cell(value: Any, delimiter: str = ",") -> Cell:
-    """A plain value as a cell: a list with a space between its values, nested data as JSON.
+def cell(value: Any, delimiter: str = ",", between: str = " ") -> Cell:
+    """A plain value as a cell: a list with ``between`` between its values, nested data as JSON.
 
     ``delimiter`` is the file's, whose cells are quoted; an empty one if they are not.
     """
@@ -59,7 +59,7 @@ def cell(value: Any, delimiter: str = ",") -> Cell:
         return ""
     if isinstance(value, dict) or any(isinstance(element, list | dict) for element in value):
         return text_cell(_to_json(value).decode(), delimiter)
-    return text_cell(" ".join(str(_unguarded(element)) for element in value), delimiter)
+    return text_cell(between.join(str(_unguarded(element)) for element in value), delimiter)
 
 
 def text_cell(text: str, delimiter: str = ",") -> str:

@@ -6,9 +6,11 @@ from difflib import get_close_matches
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from scrapy.settings import default_settings
 from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadOutput
+from crawlproject.exports.base import PageExporter
 from crawlproject.exports.formats import format_of
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ _KNOWN = (
     *("format", "batch_item_count", "encoding", "fields", "item_classes", "item_filter", "indent"),
     *("item_export_kwargs", "overwrite", "store_empty", "uri_params", "postprocessing"),
 )
+# What Scrapy gives to exporters by options of the feed.
+_OPTIONS_OF_FEEDS = {"encoding": "encoding", "fields_to_export": "fields", "indent": "indent"}
 _BATCHES = ("%(batch_id)", "%(batch_time)s")
 
 
@@ -79,9 +83,41 @@ def _of_exporter(uri: str, options: Mapping[str, Any], settings: BaseSettings) -
         return None
     if not isinstance(given, dict):
         return f"item_export_kwargs: {given!r} is not an object of names and values"
-    exporter = load_object(settings.getwithbase("FEED_EXPORTERS")[format_of(uri, options)])
+    for name in given:
+        if option := _OPTIONS_OF_FEEDS.get(name):
+            return f"item_export_kwargs: give {name} as the option {option!r} of the output"
+    format_ = format_of(uri, options)
+    exporter = load_object(settings.getwithbase("FEED_EXPORTERS")[format_])
+    is_ours = isinstance(exporter, type) and issubclass(exporter, PageExporter)
+    if is_ours and (problem := _of_pages(exporter, format_, given)):
+        return f"item_export_kwargs: {problem}"
     try:
         exporter(BytesIO(), **given)
-    except TypeError as error:
+    except (TypeError, LookupError) as error:
         return f"item_export_kwargs: {error}"
     return None
+
+
+def _of_pages(exporter: type, format_: str, given: Mapping[str, Any]) -> str | None:
+    """What Scrapy's exporter of the same format takes, and ours does not."""
+    path = default_settings.FEED_EXPORTERS_BASE.get(format_)
+    if path is None or load_object(path) is exporter:
+        return None
+    for name, value in given.items():
+        if not _takes(exporter, {name: value}) and _takes(load_object(path), {name: value}):
+            return (
+                f"{name!r} is an option of Scrapy's exporter: to have that one, set FEED_EXPORTERS "
+                f"to {{{format_!r}: {path!r}}}"
+            )
+    return None
+
+
+def _takes(exporter: type, options: Mapping[str, Any]) -> bool:
+    if "export_empty_fields" in options and issubclass(exporter, PageExporter):
+        # Known to the class of all exporters, and of no effect.
+        return False
+    try:
+        exporter(BytesIO(), **options)
+    except (TypeError, LookupError):
+        return False
+    return True

@@ -14,8 +14,10 @@ What is unknown is an empty cell.
   those with the names of fields of pages that have no column.
 - The feed option ``fields`` chooses the columns, in that order; ``links``, ``images``,
   ``open_graph`` and other fields of pages without a column can be had that way.
-- The feed's ``encoding`` is obeyed: ``utf-8-sig`` is what old Excel wants. Further
-  ``item_export_kwargs`` go to ``csv.writer``: ``{"delimiter": ";"}``.
+- The feed's ``encoding`` is obeyed: ``utf-8-sig`` is what old Excel wants.
+- ``item_export_kwargs`` are those of Scrapy's exporter: ``include_headers_line``,
+  ``join_multivalued`` (a space, by default), ``errors`` (what becomes of characters that the
+  encoding lacks: ``replace``, by default). Others go to ``csv.writer``: ``{"delimiter": ";"}``.
 """
 
 from __future__ import annotations
@@ -67,8 +69,21 @@ _KNOWN = _COLUMNS | {*_NO_COLUMNS, "structured_data"}
 
 
 class PagesCsvExporter(SortedPagesExporter):
-    def __init__(self, file: IO[bytes], **options: Any) -> None:
+    def __init__(
+        self,
+        file: IO[bytes],
+        *,
+        include_headers_line: bool = True,
+        join_multivalued: str = " ",
+        errors: str | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(file, dont_fail=True, **options)
+        if not isinstance(join_multivalued, str):
+            raise TypeError(f"join_multivalued: {join_multivalued!r} is not a text")
+        self._has_header = include_headers_line
+        self._between = join_multivalued
+        self._errors = errors or "replace"
         self._writer_options: dict[str, Any] = {"lineterminator": "\r\n", **self._kwargs}
         # Where cells are quoted by the file's own rules.
         is_quoted = self._writer_options.get("quoting") != csv.QUOTE_NONE
@@ -76,7 +91,7 @@ class PagesCsvExporter(SortedPagesExporter):
         self._added_columns: set[str] = set()
         self.needs_links = "links" in (self.chosen or ())
         # Wrong options are told at the start, not after the crawl.
-        csv.writer(_Encoded(file, self.encoding), **self._writer_options)
+        csv.writer(self._encoded(file), **self._writer_options)
 
     def condense(self, record: Record) -> Record:
         links = record.get("links")
@@ -117,18 +132,24 @@ class PagesCsvExporter(SortedPagesExporter):
                 self._added_columns.add("links_left_out")
         added = sorted(self._added_columns | (self.added_fields() - _KNOWN))
         columns = self.chosen or {name: name for name in (*COLUMNS, *added)}
-        writer = csv.writer(_Encoded(self.file, self.encoding), **self._writer_options)
-        writer.writerow(text_cell(str(name), self._delimiter) for name in columns.values())
+        writer = csv.writer(self._encoded(self.file), **self._writer_options)
+        if self._has_header:
+            writer.writerow(text_cell(str(name), self._delimiter) for name in columns.values())
         for record in chain(self.pages(), self.others()):
-            writer.writerow(cell(record.get(name), self._delimiter) for name in columns)
+            values = (record.get(name) for name in columns)
+            writer.writerow(cell(value, self._delimiter, self._between) for value in values)
+
+    def _encoded(self, file: IO[bytes]) -> _Encoded:
+        return _Encoded(file, self.encoding or "utf-8", self._errors)
 
 
 class _Encoded:
-    """Text in, bytes out. What the encoding lacks becomes a question mark."""
+    """Text in, bytes out."""
 
-    def __init__(self, file: IO[bytes], encoding: str | None) -> None:
+    def __init__(self, file: IO[bytes], encoding: str, errors: str) -> None:
+        codecs.lookup_error(errors)
         self._file = file
-        self._encode = codecs.getincrementalencoder(encoding or "utf-8")("replace").encode
+        self._encode = codecs.getincrementalencoder(encoding)(errors).encode
 
     def write(self, text: str) -> int:
         return self._file.write(self._encode(text))

@@ -13,7 +13,8 @@ the parts are at the root of the first seed's site. Where the file is no local o
 standard output, compressed), there is no beside: it then holds the first URLs, up to the
 limits, and a warning says how many were left out.
 
-Always UTF-8; the feed options ``fields``, ``indent`` and ``encoding`` mean nothing here.
+Always UTF-8; the feed options ``indent`` and ``encoding`` mean nothing here, and ``fields`` is
+refused.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from crawlproject.exports.storage import final_of
 from crawlproject.private_files import create_new, mode_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from crawlproject.records import Record
@@ -75,6 +76,15 @@ class SitemapXmlExporter(SortedPagesExporter):
         self.written = 0
         # Of the first URL; where the parts are when no seed says it.
         self._origin = ""
+
+    @classmethod
+    def problem(cls, options: Mapping[str, Any]) -> str | None:
+        if options.get("fields"):
+            return (
+                "a sitemap has fields of its own: leave out fields, or name "
+                "scrapy.exporters.XmlItemExporter in FEED_EXPORTERS"
+            )
+        return None
 
     def condense(self, record: Record) -> Record:
         # Unfit pages leave a reason: they replace a fit one of the same URL.

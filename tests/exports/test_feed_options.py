@@ -171,6 +171,26 @@ def test_postprocessing_uri_params_indent_and_exporter_arguments(
     assert f"\n{server.url('/a')}\t200\t" in (tmp_path / "tab.csv").read_text()
 
 
+def test_options_of_csv_as_in_scrapys_exporter(crawl: Callable[..., Site], tmp_path: Path) -> None:
+    kwargs = {"include_headers_line": False, "join_multivalued": "|"}
+    options = {"format": "csv", "fields": ["status_code", "links"], "item_export_kwargs": kwargs}
+    server = crawl({"a.csv": options})
+    links = [server.url(path) for path in PAGES[1:]]
+    assert (tmp_path / "a.csv").read_text().splitlines()[0] == f"200,{'|'.join(links)}"
+
+
+def test_scrapys_exporter_of_a_format_takes_its_own_options(
+    crawl: Callable[..., Site], tmp_path: Path
+) -> None:
+    kwargs = {"root_element": "shop", "item_element": "product"}
+    feeds = {"a.xml": {"format": "xml", "item_export_kwargs": kwargs}}
+    scrapys = {"xml": "scrapy.exporters.XmlItemExporter"}
+    crawl(feeds, "-s", f"FEED_EXPORTERS={json.dumps(scrapys)}")
+    text = (tmp_path / "a.xml").read_text()
+    assert "<shop>" in text
+    assert text.count("<product>") == 10
+
+
 def test_overwrite_and_append(crawl: Callable[..., Site], tmp_path: Path) -> None:
     feeds = {
         "new.jsonl": {"format": "jsonl", "overwrite": True},
@@ -208,7 +228,39 @@ def test_empty_outputs_are_stored_unless_told_not_to(
         ("a.json", {"uri_params": "acme.nope"}, "uri_params: can't load 'acme.nope': "),
         ("a.json", {"postprocessing": ["x.Y"]}, "postprocessing: can't load 'x.Y': "),
         ("a.json", {"fields": 3}, "fields: 3 is not a list of names"),
-        ("a.json", {"item_export_kwargs": {"sort": 1}}, "item_export_kwargs: "),
+        (
+            "a.json",
+            {"item_export_kwargs": {"sort": 1}},
+            "item_export_kwargs: Unexpected opt",
+        ),
+        (
+            "a.json",
+            {"item_export_kwargs": {"sort_keys": True}},
+            "item_export_kwargs: 'sort_keys' is an option of Scrapy's exporter: to have that one, "
+            "set FEED_EXPORTERS to {'json': 'scrapy.exporters.JsonItemExporter'}",
+        ),
+        (
+            "a.xml",
+            {"item_export_kwargs": {"root_element": "shop", "item_element": "product"}},
+            "item_export_kwargs: 'root_element' is an option of Scrapy's exporter: to have that one"
+            ", set FEED_EXPORTERS to {'xml': 'scrapy.exporters.XmlItemExporter'}",
+        ),
+        (
+            "a.jsonl",
+            {"item_export_kwargs": {"export_empty_fields": True}},
+            "item_export_kwargs: 'export_empty_fields' is an option of Scrapy's exporter: to have",
+        ),
+        ("a.csv", {"item_export_kwargs": {"delimiter": ";;"}}, 'item_export_kwargs: "delimiter" '),
+        (
+            "a.csv",
+            {"item_export_kwargs": {"encoding": "latin-1"}},
+            "item_export_kwargs: give encoding as the option 'encoding' of the output",
+        ),
+        (
+            "a.xml",
+            {"fields": ["url"]},
+            "a sitemap has fields of its own: leave out fields, or na",
+        ),
         ("a.json", {"item_filters": "x"}, "unknown option 'item_filters'; did you mean 'item_filt"),
         ("a.warc.gz", {"item_filter": "acme.NoErrors"}, "a WARC holds all pages: leave out item_f"),
         ("a.html", {"fields": ["url"]}, "a report tells of all pages: leave out fields"),

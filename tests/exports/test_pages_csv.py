@@ -118,8 +118,18 @@ def test_columns_can_be_chosen_and_renamed() -> None:
 
 def test_options_for_the_csv_writer_are_passed_on() -> None:
     assert exported([], delimiter=";").startswith(b"url;status_code;")
+    items = [{"tags": ["a", "b"], "name": "é"}]
+    fields = {"fields_to_export": ["tags", "name"], "include_headers_line": False}
+    assert exported(items, **fields) == "a b,é\r\n".encode()
+    assert exported(items, **fields, join_multivalued="|") == "a|b,é\r\n".encode()
+    named = {"encoding": "ascii", "errors": "xmlcharrefreplace"}
+    assert exported(items, **fields, **named) == b"a b,&#233;\r\n"
     with pytest.raises(TypeError):
         PagesCsvExporter(io.BytesIO(), colour="red")
+    with pytest.raises(TypeError, match="join_multivalued: 3 is not a text"):
+        PagesCsvExporter(io.BytesIO(), join_multivalued=3)  # type: ignore[arg-type]
+    with pytest.raises(LookupError):
+        PagesCsvExporter(io.BytesIO(), errors="nope")
 
 
 @pytest.mark.parametrize(
