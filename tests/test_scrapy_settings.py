@@ -1204,12 +1204,12 @@ def test_a_value_of_the_wrong_type_is_refused(name: str) -> None:
 NAMING = [
     name
     for name in sorted(SETTINGS - REFUSED.keys())
-    if re.fullmatch(r"[a-z_]+(\.\w+)+", str(getattr(default_settings, name)))
+    if re.fullmatch(r"[a-z_]+(\.\w+)+", str(getattr(default_settings, name, None)))
 ]
 NAMING_MANY = [
     name
     for name in sorted(SETTINGS - REFUSED.keys() - {"FEEDS", "DOWNLOAD_SLOTS"})
-    if isinstance(getattr(default_settings, name), dict) and name != "DEFAULT_REQUEST_HEADERS"
+    if isinstance(getattr(default_settings, name, None), dict) and name != "DEFAULT_REQUEST_HEADERS"
 ]
 ON: dict[str, Any] = {"HTTPCACHE_ENABLED": True, "REFERER_ENABLED": True, "FEEDS": {"a.jl": {}}}
 BY_NAME = ("DOWNLOAD_HANDLERS", "FEED_EXPORTERS", "FEED_STORAGES", "REFERRER_POLICIES")
