@@ -127,20 +127,24 @@ def feed(format_: str, **options: Any) -> dict[str, Any]:
     return {"format": format_, "overwrite": True, **options}
 
 
+@pytest.fixture(params=["directory", "redis"])
+def kept(request: pytest.FixtureRequest) -> str:
+    """The setting that says where a crawl is kept."""
+    if request.param == "redis":
+        return f"REDIS_URL={request.getfixturevalue('redis_url')}"
+    return "JOBDIR=job"
+
+
 @pytest.fixture
 def shop(project: Path) -> Path:
     (project / "shop/spiders/shop.py").write_text(SPIDER)
     return project
 
 
-@pytest.mark.parametrize("place", ["directory", "redis"])
 def test_every_format_has_the_same_items_live_and_of_an_earlier_run(
-    site: SiteFactory, shop: Path, place: str, request: pytest.FixtureRequest
+    site: SiteFactory, shop: Path, kept: str
 ) -> None:
     server = site(SITE)
-    kept = "JOBDIR=job"
-    if place == "redis":
-        kept = f"REDIS_URL={request.getfixturevalue('redis_url')}"
     some = [f"{IN}.Local", f"{IN}.Cents", "builtins.dict"]
     feeds = {f"out.{name}": feed(name) for name in READERS}
     # Without fields, Scrapy takes the columns of the first item that comes.
@@ -173,14 +177,10 @@ def test_every_format_has_the_same_items_live_and_of_an_earlier_run(
     assert together(again) == together(live)
 
 
-@pytest.mark.parametrize("place", ["directory", "redis"])
 def test_a_filter_is_asked_about_the_item_itself_and_later_about_plain_values(
-    site: SiteFactory, shop: Path, place: str, request: pytest.FixtureRequest
+    site: SiteFactory, shop: Path, kept: str
 ) -> None:
     server = site(SITE)
-    kept = "JOBDIR=job"
-    if place == "redis":
-        kept = f"REDIS_URL={request.getfixturevalue('redis_url')}"
     feeds = {"recent.jsonl": feed("jsonlines", item_filter=f"{IN}.Recent")}
     options = (*QUICK, "-s", kept, "-s", f"FEEDS={json.dumps(feeds)}")
     crawl(shop, server, *options)
