@@ -70,7 +70,10 @@ def _measure(
     """The cost of each run, by crawler and by what it crawled: ``alone`` or ``site``."""
     costs: dict[tuple[str, str], list[Cost]] = {}
     limit = _LIMIT_SECONDS + pages * _LIMIT_SECONDS_A_PAGE
-    # The single page first: then everything is compiled, and in the disk's cache.
+    for crawler in CRAWLERS:
+        # Then everything is compiled, and in the disk's cache.
+        say(f"{crawler.name}: warming up")
+        crawler.crawl(served.url + ALONE, folder / f"warm-{crawler.name}", limit)
     for kind, seed in (("alone", served.url + ALONE), ("site", served.url)):
         for turn in range(repeat):
             for crawler in CRAWLERS:
