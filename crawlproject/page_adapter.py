@@ -1,8 +1,8 @@
 """How ``ItemAdapter`` shows a Page to pipelines, exporters and plugins of others. *Pure.*
 
 They see the fields of the outputs: what is only for pipelines (the response, the text) can be
-read by name, but is not listed, because nobody can serialise it. A field that a Page does not
-have is one of ``page.extra``, so a plugin may add fields of its own.
+read by name, but is not listed, because nobody can serialise it. Any other field is one of
+``page.extra``, so a plugin may add fields of its own, also ones named ``text`` or ``content``.
 """
 
 from __future__ import annotations
@@ -57,7 +57,11 @@ class PageAdapter(AdapterInterface):
         return sum(1 for _ in self)
 
     def __getitem__(self, name: str) -> Any:
-        return getattr(self.item, name) if self._is_field(name) else self.item.extra[name]
+        if self._is_field(name):
+            return getattr(self.item, name)
+        if name in ASIDE and name not in self.item.extra:
+            return getattr(self.item, name)
+        return self.item.extra[name]
 
     def __setitem__(self, name: str, value: Any) -> None:
         if self._is_field(name):
@@ -71,7 +75,7 @@ class PageAdapter(AdapterInterface):
         del self.item.extra[name]
 
     def _is_field(self, name: str) -> bool:
-        return any(field.name == name for field in fields(self.item))
+        return name not in ASIDE and any(field.name == name for field in fields(self.item))
 
 
 def register() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sqlite3
 import threading
@@ -136,6 +137,30 @@ def test_the_database_of_the_docs_has_a_row_for_every_page(
     with closing(sqlite3.connect(tmp_path / "pages.db")) as database:
         rows = database.execute("SELECT url, status_code, title FROM pages ORDER BY url").fetchall()
     assert rows == [(server.url("/"), 200, "Home"), (server.url("/a"), 404, None)]
+
+
+def test_a_pipeline_adds_fields_under_names_that_pages_keep_for_pipelines(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    (tmp_path / "plugin.py").write_text(
+        "from itemadapter import ItemAdapter\n\n\nclass Names:\n"
+        "    def process_item(self, item):\n"
+        "        fields = {'content': 'c', 'stored': {'id': 7}, 'text': 't'}\n"
+        "        ItemAdapter(item).update(fields)\n        return item\n"
+    )
+    same = {"text": " ".join(f"word{number}" for number in range(200))}
+    server = site({"pages": {"/": {"links": ["/a", "/b"]}, "/a": same, "/b": same}})
+    options = ("-s", "JOBDIR=crawl", "-s", 'ITEM_PIPELINES={"plugin.Names": 50}')
+    crawl(server, tmp_path, *options, "-O", "out.json", "-O", "out.warc.gz")
+    pages = json.loads((tmp_path / "out.json").read_text())["pages"]
+    assert len(pages) == 3
+    for page in pages:
+        assert (page["content"], page["stored"], page["text"]) == ("c", {"id": 7}, "t")
+    # The text and the body that others need are still those of the page.
+    (copy,) = [page for page in pages if page.get("near_duplicate_of")]
+    assert copy["word_count"] > 150
+    bodies = gzip.decompress((tmp_path / "out.warc.gz").read_bytes())
+    assert bodies.count(b"word198 word199") == 2
 
 
 def test_the_exporter_of_the_docs_writes_its_document(site: SiteFactory, tmp_path: Path) -> None:

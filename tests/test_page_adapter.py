@@ -11,6 +11,7 @@ from scrapy.http import TextResponse
 from scrapy.utils.serialize import ScrapyJSONEncoder
 
 from crawlproject.items import Content, Page
+from crawlproject.page_adapter import ASIDE
 from crawlproject.records import PAGE_FIELDS
 
 
@@ -58,6 +59,21 @@ def test_a_field_that_pages_do_not_have_is_an_extra_one() -> None:
         del adapter["label"]
     with pytest.raises(KeyError, match="set it to None"):
         del adapter["title"]
+
+
+def test_what_is_for_pipelines_is_read_but_not_replaced() -> None:
+    one = page()
+    adapter = ItemAdapter(one)
+    content = one.content
+    for name in ASIDE:
+        adapter[name] = f"new {name}"
+    assert (one.text, one.content) == ("words", content)
+    assert {name: adapter[name] for name in ASIDE} == {name: f"new {name}" for name in ASIDE}
+    assert adapter["shelf"] == 7
+    record = json.loads(ScrapyJSONEncoder().encode(one))
+    assert record["content"] == "new content"
+    del adapter["text"]
+    assert adapter["text"] == "words"
 
 
 def test_subclasses_have_their_own_fields() -> None:
