@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import check
 
 from crawlproject.commands.single import SingleCommand
-from crawlproject.errors import BadArgument
+from crawlproject.errors import BadArgument, BadInput
 
 if TYPE_CHECKING:
     import argparse
@@ -31,9 +31,15 @@ class Command(SingleCommand, check.Command):
                 known = ", ".join(sorted(loader.list()))
                 raise BadArgument("spider", f"{name!r} is not one of {known}")
         spiders = [loader.load(name) for name in args or loader.list()]
-        seeds = [url for spider in spiders for url in _urls(spider)]
-        if seeds and "seed" not in opts.spargs:
-            super().use_seeds(seeds)
+        checked = {spider: urls for spider in spiders if (urls := list(_urls(spider)))}
+        if checked and "seed" not in opts.spargs:
+            super().use_seeds([url for urls in checked.values() for url in urls])
+        if not opts.list:
+            for spider in checked:
+                try:
+                    self.check_arguments(spider, opts.spargs)
+                except BadInput as error:
+                    raise BadInput(f"spider {spider.name!r}: {error}") from None
         super().execute(args, opts)
 
 

@@ -105,6 +105,7 @@ class SingleCommand(ScrapyCommand):
     def check_arguments(self, spider: type[Spider], spargs: dict[str, str]) -> None:
         assert self.settings is not None
         settings = check_set_up_of(spider, self.settings)
+        check_all(settings)
         check_components(settings)
         if (check := getattr(spider, "check_arguments", None)) is not None:
             check(spargs, settings)

@@ -320,6 +320,28 @@ def test_check_fails_where_a_contract_does(server: Site, tmp_path: Path) -> None
     assert "FAILED (failures=1)" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("base", "setting", "message"),
+    [
+        ("scrapy.Spider", {"DOWNLOAD_DELAY": "fast"}, "DOWNLOAD_DELAY: 'fast' is"),
+        ("scrapy.Spider", {"DUPEFILTER_CLASS": "no.Such"}, "DUPEFILTER_CLASS: can't load 'no.Such'"),
+        ("SiteSpider", {"PAGES_MAX_SECONDS": "long"}, "PAGES_MAX_SECONDS: 'long' is"),
+    ],
+)
+def test_check_refuses_wrong_settings_of_a_spider(
+    server: Site, tmp_path: Path, base: str, setting: dict[str, str], message: str
+) -> None:
+    (tmp_path / "wrong.py").write_text(
+        "import scrapy\n\nfrom crawlproject.spiders.site import SiteSpider\n\n\n"
+        f"class Wrong({base}):\n    name = 'wrong'\n    custom_settings = {setting}\n\n"
+        "    def parse_page(self, response):\n"
+        f'        """@url {server.url()}\n        @returns items 1\n        """\n'
+    )
+    line = one_line(scrapy("check", "-s", "SPIDER_MODULES=wrong", cwd=tmp_path))
+    assert line.startswith(f"scrapy check: error: spider 'wrong': {message}")
+    assert server.log() == []
+
+
 def test_check_lists_contracts(run: Run, server: Site) -> None:
     assert run("check", "-l").stdout.split() == [
         *("headings", "*", "parse_start_url"),
