@@ -50,8 +50,6 @@ class Commits(Visits):
         self._max_redirects = max_redirects
         # Requests of links that wait and can't be serialised, by URL.
         self._unkept: dict[str, Any] = {}
-        # URLs that are visited again, and have items of this visit already.
-        self._renewed: set[int] = set()
         # Answers whose links wait: for room, or for their turn.
         answers = store.answers()
         self._waiting = len(answers)
@@ -123,7 +121,6 @@ class Commits(Visits):
         links: list[int] = []
         if lease.before is not None and not lease.is_unchanged:
             self._renew_items(entry)
-        self._renewed.discard(entry.id)
         if lease.is_unchanged:
             self._move(entry, State.DONE)
             if self._budget is not None and not entry.has_place(State.DONE):
@@ -293,8 +290,9 @@ class Commits(Visits):
 
     def _renew_items(self, entry: Entry) -> None:
         """Drop the items of the last visit, once: a visit may bring some before it ends."""
-        if entry.id not in self._renewed:
-            self._renewed.add(entry.id)
+        if not entry.is_renewed:
+            entry.is_renewed = True
+            self._store.change(entry)
             self._store.drop_items(entry)
 
     def _commit_redirect(self, entry: Entry, target_url: str, request: Any) -> None:

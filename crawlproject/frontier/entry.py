@@ -111,6 +111,8 @@ class Entry:
     blocked: str | None = None
     # What it was before it was queued to be visited again: done or failed.
     again: State | None = None
+    # Whether the items of the visit before are dropped, because this one has brought some.
+    is_renewed: bool = False
 
     @property
     def key(self) -> Key:
@@ -131,6 +133,7 @@ class Entry:
     def start_over(self) -> None:
         """Forget what was learned when it was asked for."""
         self.attempts = self.bounces = 0
+        self.is_renewed = False
         self.verdict = self.fetch_url = self.blocked = None
 
     def is_queued_at(self, key: Key) -> bool:

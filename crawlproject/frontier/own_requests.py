@@ -148,19 +148,25 @@ class OwnRequests:
     def _retry(self, request: Request, lease: Lease) -> None:
         lease.attempts = request.meta["retry_times"]
         if isinstance(lease.request, str):
-            request = request.replace(headers=self._own_headers(request, lease))
+            stored = self._stored(lease)
+            request = request.replace(headers=self._own_headers(request, stored, lease))
+            # The lease counts, and begins anew when the URL is visited again.
+            if "retry_times" in stored.meta:
+                request.meta["retry_times"] = stored.meta["retry_times"]
+            else:
+                del request.meta["retry_times"]
         if lease.request is not None:
             lease.request = self._kept(request)
         wait = self._retry_backoff * 2 ** (lease.attempts - 1)
         self._out.release(lease, now() + wait)
 
-    def _own_headers(self, request: Request, lease: Lease) -> Headers:
+    def _own_headers(self, request: Request, stored: Request, lease: Lease) -> Headers:
         """The headers of a retry that are the spider's own.
 
         Those that middlewares have added may be secret, and must not be written down. They are
         added again.
         """
-        headers = self._stored(lease).headers
+        headers = stored.headers
         sent = self._out.request_of(lease)
         if sent is not None:
             # What differs was changed for the retry.

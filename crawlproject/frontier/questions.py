@@ -51,7 +51,7 @@ class Known(NamedTuple):
     waits: Wait
     target: int | None
     blocked: str | None
-    # What it was, if it is queued to be visited again: the number of a state.
+    # None, unless it is queued to be visited again (``rows.again_of``).
     again: int | None = None
 
     @property

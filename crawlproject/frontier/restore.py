@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from crawlproject.frontier.base import SPENDING
 from crawlproject.frontier.entry import AGAIN, NO_SITEMAP, Wait
 from crawlproject.frontier.hosts import Host
-from crawlproject.frontier.rows import STATES
+from crawlproject.frontier.rows import RENEWED, STATES
 
 if TYPE_CHECKING:
     import sqlite3
@@ -45,8 +45,9 @@ def requeue(database: sqlite3.Connection, *, ordered: bool, hosts_by: str, now: 
     )
     # Whether they are to be visited again is decided anew.
     database.execute(
-        "UPDATE urls SET state = again, again = NULL, due = NULL, waits = NULL, attempts = NULL, "
-        "bounces = NULL, fetch_url = NULL WHERE again IS NOT NULL AND state = 0"
+        "UPDATE urls SET state = again % ?, again = NULL, due = NULL, waits = NULL, "
+        "attempts = NULL, bounces = NULL, fetch_url = NULL WHERE again IS NOT NULL AND state = 0",
+        (RENEWED,),
     )
     database.execute("UPDATE urls SET due = ?1 WHERE due > ?1", (now + _LONGEST_WAIT,))
     # A request that could not be written down is in nobody's memory any more.

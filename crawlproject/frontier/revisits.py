@@ -191,7 +191,6 @@ class Revisits(Judging):
 
     def _call(self, entry: Entry) -> None:
         self._turn += 1
-        self._renewed.discard(entry.id)
         if self._budget is not None and entry.has_place(entry.state):
             self._budget.give_back()
         entry.again, entry.rank = entry.state, self._turn

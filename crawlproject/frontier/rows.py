@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 STATES = (State.QUEUED, State.LEASED, State.DONE, State.FAILED, State.SKIPPED)
 CODES = {state: code for code, state in enumerate(STATES)}
+# Added to the code of ``again``.
+RENEWED = 8
+_NOT_AGAIN = (None, False)
 _WAITS: dict[int | None, Wait] = {None: Wait.NOTHING, **{int(wait): wait for wait in Wait}}
 
 # What every entry has, and what most have not.
@@ -95,9 +98,20 @@ def _rare(entry: Entry) -> tuple[Any, ...]:
         entry.target,
         entry.fewest_hops or None,
         entry.blocked,
-        None if entry.again is None else CODES[entry.again],
+        again_of(entry) or None,
         entry.request,
     )
+
+
+def again_of(entry: Entry) -> int:
+    """One number: what it was before it was queued to be visited again, and if its items of then
+    are dropped. 0: it is not visited again.
+    """
+    return 0 if entry.again is None else CODES[entry.again] + RENEWED * entry.is_renewed
+
+
+def again_from(code: int) -> tuple[State, bool]:
+    return state_of(code % RENEWED), code >= RENEWED
 
 
 def state_of(code: int) -> State:
@@ -131,5 +145,5 @@ def entry_from(row: tuple[Any, ...]) -> Entry:
         target,
         fewest_hops or 0,
         blocked,
-        None if again is None else state_of(again),
+        *(_NOT_AGAIN if again is None else again_from(again)),
     )

@@ -324,7 +324,7 @@ def test_check_fails_where_a_contract_does(server: Site, tmp_path: Path) -> None
     ("base", "setting", "message"),
     [
         ("scrapy.Spider", {"DOWNLOAD_DELAY": "fast"}, "DOWNLOAD_DELAY: 'fast' is"),
-        ("scrapy.Spider", {"DUPEFILTER_CLASS": "no.Such"}, "DUPEFILTER_CLASS: can't load 'no.Such'"),
+        ("scrapy.Spider", {"DUPEFILTER_CLASS": "no.X"}, "DUPEFILTER_CLASS: can't load 'no.X'"),
         ("SiteSpider", {"PAGES_MAX_SECONDS": "long"}, "PAGES_MAX_SECONDS: 'long' is"),
     ],
 )

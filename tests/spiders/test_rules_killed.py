@@ -125,3 +125,21 @@ def test_pages_of_rules_are_visited_again(site: SiteFactory, tmp_path: Path) -> 
     ]
     _, items = written(tmp_path / "out.jsonl")
     assert "3" in {item["item"] for item in items}
+
+
+def test_each_visit_to_a_page_of_rules_has_all_its_retries(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    away: dict[str, Any] = {"status": 503}
+    times = {"1": away, "2": away, "4": away, "5": away}
+    item = {"body": "1", "times": times}
+    server = site({"pages": {"/": {"links": ["/item/1"]}, "/item/1": item}})
+    options = ("-a", "recrawl=all", "-s", "FRONTIER_RETRY_BACKOFF_SECONDS=0.01")
+    crawl = command(tmp_path, server, *options, "-s", "RETRY_TIMES=2", output="out.json")
+    for _ in range(2):
+        done = crawl.run()
+        assert done.returncode == 0, done.stderr
+        sitemap = json.loads((tmp_path / "out.json").read_text())
+        assert [page["status_code"] for page in sitemap["pages"]] == [200, 200]
+        assert [item["item"] for item in sitemap["items"]] == ["1"]
+    assert [path for path in server.paths() if path != "/"] == ["/item/1"] * 6

@@ -15,7 +15,7 @@ from crawlproject.compressed import unzstd
 from crawlproject.frontier.base import State
 from crawlproject.frontier.entry import Entry, Wait, Way
 from crawlproject.frontier.redis.keys import VERSION
-from crawlproject.frontier.rows import CODES, STATES
+from crawlproject.frontier.rows import CODES, RENEWED, STATES, again_from, again_of
 from crawlproject.records import from_text, to_text
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ _TYPES: tuple[tuple[type, ...], ...] = (
     (int,),
 )
 # What a URL may have been that is visited again; 0: it is not.
-_AGAIN = (0, CODES[State.DONE], CODES[State.FAILED])
+_CODES = (CODES[State.DONE], CODES[State.FAILED])
+_AGAIN = (0, *_CODES, *(RENEWED + code for code in _CODES))
 _DEFAULTS: tuple[Any, ...] = ("", 0, 0, 0, 0, 0, None, None, 0, None, 0, None, None, None, 0)
 
 
@@ -76,7 +77,7 @@ def row_of(entry: Entry) -> Row:
         entry.blocked,
         entry.verdict,
         entry.request,
-        0 if entry.again is None else CODES[entry.again],
+        again_of(entry),
     ]
     while row[-1] in (None, 0):
         row.pop()
@@ -98,7 +99,8 @@ def entry_from(number: int, row: Row, url_of: Callable[[int], str]) -> Entry:
     )
     entry.waits, entry.target, entry.fewest_hops = Wait(waits), target, fewest_hops
     entry.blocked, entry.verdict, entry.request = blocked, verdict, request
-    entry.again = STATES[again] if again else None
+    if again:
+        entry.again, entry.is_renewed = again_from(again)
     return entry
 
 

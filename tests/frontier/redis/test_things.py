@@ -13,7 +13,9 @@ from crawlproject.frontier.base import Candidate
 from crawlproject.frontier.redis.blocks import Malformed, packed
 from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.things import thing_from, things_from
+from crawlproject.frontier.visits import Recrawl
 from crawlproject.records import PAGE, to_text
+from crawlproject.recrawl.visit import Visit
 from tests.crawling import scrapy
 from tests.frontier.engines import joined, take
 from tests.redis_server import connected
@@ -138,6 +140,46 @@ def test_a_committer_that_takes_over_adds_to_what_is_there(redis_server: Server)
     with closing(joined(redis_server.url)) as another:
         another.keep_item("kind", {"name": "late"}, "a/1")
         assert names(another) == ["a/1", "a/2", "late", "start"]
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_items_of_a_first_try_stay_when_another_committer_gets_the_last_one(
+    redis_server: Server, is_killed: bool
+) -> None:
+    """A callback yields items and asks for another try, when its page is visited again."""
+    options: Any = {"recrawl": Recrawl()}
+    with closing(joined(redis_server.url, **options)) as first:
+        first.admit([Candidate("a/1")])
+        lease = take(first)
+        lease.records = [("kind", {"name": "old"})]
+        lease.visit = Visit(0)
+        first.landed(lease, 0)
+        first.finish(lease)
+        assert first.revisit(60, before=60) == 1
+        lease = take(first, 60)
+        first.keep_item("kind", {"name": "first try"}, lease.url)
+        lease.attempts = 1
+        first.landed(lease, 60)
+        first.release(lease, until=65)
+        first.commit()
+        if is_killed:
+            workers, worker = f"{prefix_of('contract')}workers", first.session.worker
+            with connected(redis_server) as client:
+                client.zadd(workers, {worker: float("-inf")})
+    with closing(joined(redis_server.url, **options)) as second:
+        lease = take(second, 65)
+        assert lease.attempts == 1
+        lease.records = [("kind", {"name": "second try"})]
+        lease.visit = Visit(65)
+        second.landed(lease, 65)
+        second.finish(lease)
+        assert names(second) == ["first try", "second try"]
+        assert second.revisit(120, before=120) == 1
+        lease = take(second, 120)
+        lease.records, lease.visit = [("kind", {"name": "new"})], Visit(120)
+        second.landed(lease, 120)
+        second.finish(lease)
+        assert names(second) == ["new"]
 
 
 def test_a_crawl_of_the_format_before_is_refused_in_one_line_and_not_touched(
