@@ -5,7 +5,9 @@ which keeps ``AUTOTHROTTLE_TARGET_CONCURRENCY`` requests in flight on average. S
 changes the delay of a downloader slot; this one changes the gate's interval between starts. The
 delay, which counts from the completion of a request, and Crawl-delay hold besides.
 
-Meta keys read: ``lease``, ``download_latency``, ``autothrottle_dont_adjust_delay``.
+Responses to requests that are not queued count, too: files of media pipelines, robots.txt.
+
+Meta keys read: ``lease``, ``turn``, ``download_latency``, ``autothrottle_dont_adjust_delay``.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from crawlproject.frontier import frontier_of
-from crawlproject.frontier.base import LEASE
+from crawlproject.frontier.base import LEASE, TURN
 from crawlproject.frontier.limits import limits_from
 
 if TYPE_CHECKING:
@@ -77,23 +79,24 @@ class GateThrottle:
     def _response_downloaded(self, response: Response, request: Request) -> None:
         meta = request.meta
         lease = meta.get(LEASE)
+        host = meta.get(TURN) if lease is None else lease.host
         latency = meta.get("download_latency")
-        if lease is None or latency is None or meta.get("autothrottle_dont_adjust_delay") is True:
+        if host is None or latency is None or meta.get("autothrottle_dont_adjust_delay") is True:
             return
         frontier = frontier_of(self._crawler)
-        before = frontier.throttle_delay(lease.host)
+        before = frontier.throttle_delay(host)
         delay = next_delay(
             before,
             latency,
-            target_concurrency=self._target_of(lease.host),
+            target_concurrency=self._target_of(host),
             maximum=self._maximum,
             is_ok=response.status == 200,
         )
-        frontier.set_throttle(lease.host, delay)
+        frontier.set_throttle(host, delay)
         if self._is_logged:
             logger.info(
                 "AutoThrottle on %s: delay %d ms (%+d), latency %d ms, %d bytes",
-                lease.host,
+                host,
                 delay * 1000,
                 (delay - before) * 1000,
                 latency * 1000,

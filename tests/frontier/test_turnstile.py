@@ -102,6 +102,31 @@ async def test_a_file_that_is_refused_for_now_holds_the_host(
     assert log[place + 1]["start"] - log[place]["end"] >= 1
 
 
+@deferred_f_from_coro_f
+async def test_a_host_that_is_slow_with_files_is_asked_more_slowly(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    latency, host = 0.2, "127.0.0.2"
+    slow = {"pages": {path: {"body": "x", "delay": latency} for path in FILES}}
+    server = site({"pages": {"/": {}}, "hosts": {host: slow}}, all_loopback=True)
+
+    class Elsewhere(Collector):
+        name = "elsewhere"
+
+        def parse_start_url(self, response: Response, **kwargs: Any) -> Iterator[Any]:
+            yield {"file_urls": [server.url(path, host=host) for path in FILES]}
+
+    settings = {
+        **storing(tmp_path),
+        "AUTOTHROTTLE_ENABLED": True,
+        "AUTOTHROTTLE_START_DELAY": 0,
+        "AUTOTHROTTLE_TARGET_CONCURRENCY": 1,
+    }
+    crawled = await crawl_site(server.url(), settings, spider=Elsewhere, concurrency="2")
+    assert len(stored(crawled)) == len(FILES)
+    assert crawled.frontier.throttle_delay(host) >= latency
+
+
 class Prober:
     """A downloader middleware that sends a request before each page, to its host."""
 
