@@ -352,6 +352,9 @@ class Frontier(Protocol):
     def landed(self, lease: Lease, now: float) -> None:
         """The server's answer is complete (or failed): the host's delay counts from here."""
 
+    def withdraw(self, lease: Lease) -> None:
+        """The request was not sent, and will not be: its host may be asked for something else."""
+
     def finish(self, lease: Lease) -> None:
         """End a lease: the page, the links it brought and its new state, as one."""
 

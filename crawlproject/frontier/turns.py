@@ -52,6 +52,10 @@ class Turns(ABC):
             self._gate.landed(lease.host, now)
 
     @guarded(None)
+    def withdraw(self, lease: Lease) -> None:
+        self._withdraw(lease)
+
+    @guarded(None)
     def release_turn(self, host: str, now: float) -> None:
         self._gate.landed(host, now)
 

@@ -17,8 +17,11 @@ A request that waits for its name to be looked up is not under way: name servers
 would take all places. The scheduler holds back a lease until the name is known (``look_ahead``).
 For requests without a lease the wait is here.
 
+A request that a middleware ends before it is sent (a cache has its response, say) gives its turn
+back. The callback or a pipeline may wait for a turn at the same host.
+
 Meta keys read: ``lease``, ``fetch_started``, ``turn``, ``proxy``, ``download_timeout``,
-``download_slot``.
+``download_slot``. Written: ``fetch_started`` (of a request that was not sent).
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE, NOT_ASKED
 from crawlproject.frontier.clock import now
 from crawlproject.frontier.engine import is_rushed, next_turn, scheduler_of, wake
+from crawlproject.frontier.leases import FETCH_STARTED
 from crawlproject.frontier.turnstile import has_turn, passing
 from crawlproject.urls.canonical import host_of
 
@@ -120,6 +124,9 @@ class GatedDownloader(Downloader):
             raise
         finally:
             self.active.remove(request)
+            if LEASE in request.meta and has_turn(request):
+                request.meta[FETCH_STARTED] = now()
+                frontier_of(self.crawler).withdraw(request.meta[LEASE])
 
     async def _download_gated(self, request: Request) -> Response:
         if request.meta.get("proxy"):

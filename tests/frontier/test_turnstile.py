@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 from scrapy import Request
+from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.pipelines.files import FilesPipeline
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -163,6 +166,62 @@ async def test_a_middleware_may_send_a_request_while_another_has_the_only_turn(
     # That for robots.txt and the one before it have one turn.
     assert [entry["path"] for entry in log[:2]] == ["/robots.txt?probe", "/robots.txt"]
     assert min(server.gaps()[1:]) >= DELAY
+
+
+class Answering:
+    """A downloader middleware that has the responses for pages, as a cache does."""
+
+    def process_request(self, request: Request) -> Response | None:
+        if urlsplit(request.url).path in PAGES:
+            return HtmlResponse(request.url, body=b"<title>Known</title>")
+        return None
+
+
+class Fetching:
+    """A pipeline that has a task of its own fetch a file for each page, and waits for it."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._wanted: asyncio.Queue[tuple[str, asyncio.Future[int]]] = asyncio.Queue()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Fetching:
+        return cls(crawler)
+
+    async def open_spider(self) -> None:
+        self._worker = asyncio.get_running_loop().create_task(self._work())
+
+    async def close_spider(self) -> None:
+        self._worker.cancel()
+
+    async def _work(self) -> None:
+        while True:
+            url, fetched = await self._wanted.get()
+            request = Request(url, callback=NO_CALLBACK)
+            fetched.set_result((await self._crawler.engine.download_async(request)).status)
+
+    async def process_item(self, item: Any) -> Any:
+        fetched = asyncio.get_running_loop().create_future()
+        self._wanted.put_nowait((f"{item.url}file", fetched))
+        item.extra["file"] = await fetched
+        return item
+
+
+@deferred_f_from_coro_f
+async def test_a_page_that_was_not_sent_for_does_not_keep_its_turn_from_its_files(
+    site: SiteFactory, fastpath: bool
+) -> None:
+    paths = [f"{path}file" for path in PAGES]
+    server = site({"pages": {path: {"body": path} for path in paths}})
+    settings = {
+        "DOWNLOADER_MIDDLEWARES": also(defaults.DOWNLOADER_MIDDLEWARES, Answering),
+        "ITEM_PIPELINES": {Fetching: 500},
+    }
+    seeds = " ".join(server.url(path) for path in PAGES)
+    crawled = await crawl_site(seeds, settings, delay=str(DELAY), concurrency="1")
+    assert [page.extra["file"] for page in crawled.pages.values()] == [200] * len(PAGES)
+    assert sorted(server.paths()) == sorted(paths)
+    assert min(server.gaps()) >= DELAY
 
 
 class Asker:
