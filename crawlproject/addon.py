@@ -21,12 +21,15 @@ from scrapy.utils.python import global_object_name
 
 from crawlproject import fastpath
 from crawlproject import settings as ours
+from crawlproject.errors import BadArgument
 from crawlproject.fetching.cookies import use_bundled_suffixes
-from crawlproject.frontier.configuration import refuse_other_schedulers
+from crawlproject.frontier.configuration import refuse, refuse_other_schedulers
 from crawlproject.frontier.limits import complete_limits
 from crawlproject.frontier.redis.address import is_shared
 from crawlproject.frontier.redis.compatibility import SCHEDULER as SCRAPY_REDIS
 from crawlproject.redaction import protect
+from crawlproject.spiders.arguments import check_ours
+from crawlproject.spiders.refused import warn_of_ignored
 from crawlproject.sync_output import complete_middlewares
 
 if TYPE_CHECKING:
@@ -93,6 +96,11 @@ class Addon:
         return cls(crawler)
 
     def update_settings(self, settings: BaseSettings) -> None:
+        try:
+            check_ours(settings)
+        except BadArgument as error:
+            refuse(self._crawler, error)
+            return
         for name, value in vars(ours).items():
             if name.isupper() and (name in GIVEN_SETTINGS or not hasattr(default_settings, name)):
                 settings.set(name, value, priority="addon")
@@ -105,15 +113,24 @@ class Addon:
                 ):
                     _set_default(settings, name, path, order)
         _set_default(settings, "EXTENSIONS", _ITEM_FEEDS, ours.EXTENSIONS[_PAGE_FEEDS])
-        handlers = {scheme: ours.DOWNLOAD_HANDLERS[scheme] for scheme in ("http", "https")}
-        handlers |= settings.getdict("DOWNLOAD_HANDLERS")
-        settings.set("DOWNLOAD_HANDLERS", handlers, settings.getpriority("DOWNLOAD_HANDLERS") or 0)
+        _use_our_handlers(settings)
+        warn_of_ignored(settings)
         complete_limits(settings, "addon")
         _use_our_scheduler(settings)
         complete_middlewares(settings)
         if settings.getbool("COOKIES_ENABLED"):
             use_bundled_suffixes()
         fastpath.install(self._crawler)
+
+
+def _use_our_handlers(settings: BaseSettings) -> None:
+    """Unless the project names others. Each in its place, as Scrapy sets those of a crawl without a
+    Twisted reactor: it does so after the add-ons, in DOWNLOAD_HANDLERS_BASE.
+    """
+    for scheme in ("http", "https"):
+        is_named = settings["DOWNLOAD_HANDLERS_BASE"].getpriority(scheme)
+        if scheme not in settings["DOWNLOAD_HANDLERS"] and not is_named:
+            settings["DOWNLOAD_HANDLERS"][scheme] = ours.DOWNLOAD_HANDLERS[scheme]
 
 
 def _use_our_scheduler(settings: BaseSettings) -> None:

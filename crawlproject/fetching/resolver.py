@@ -100,9 +100,6 @@ class NameResolver:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> NameResolver:
         settings = crawler.settings
-        for name in ("TWISTED_DNS_RESOLVER", "DNS_RESOLVER"):
-            if settings.getpriority(name):
-                logger.warning("%s has no effect here: POLITENESS_RESOLVER has", name)
         timeout = settings.getfloat("DNS_TIMEOUT")
         lookup: Lookup
         if settings["POLITENESS_RESOLVER"] == SYSTEM:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from crawlproject.errors import BadArgument
 from crawlproject.fetching.lookups import CARES, SYSTEM
@@ -105,6 +105,10 @@ ARGUMENTS: dict[str, Argument] = {
     "respect_nofollow": Argument("URLS_RESPECT_NOFOLLOW", values.yes_or_no, "yes (default) or no"),
 }
 
+_CHECKED = (*ARGUMENTS.values(), *(Argument(*check) for check in CHECKS.items()))
+# Settings with these prefixes are scrapy-redis', and have checks of their own.
+_SCRAPY_REDIS = ("REDIS_", "SCHEDULER_")
+
 # Why a seed is refused.
 INTERNAL_SEED = "is an internal address: only public ones may be crawled here"
 
@@ -169,6 +173,14 @@ def check_all(settings: BaseSettings) -> None:
     _check_names(settings)
 
 
+def check_ours(settings: BaseSettings) -> None:
+    """Check the settings of this project that another one sets. Raises BadArgument."""
+    for argument in _CHECKED:
+        name = argument.setting
+        if not hasattr(default_settings, name) and not name.startswith(_SCRAPY_REDIS):
+            _check_one(argument, settings)
+
+
 def _set(settings: BaseSettings, name: str, value: Any) -> None:
     if name == "depth":
         # Scrapy's own setting can't say 'the seeds only': its 0 means no limit.
@@ -182,18 +194,22 @@ def _check(settings: BaseSettings) -> None:
     check_not_refused(settings)
     check_dupefilter(settings)
     check_scrapy_redis(settings)
-    for argument in (*ARGUMENTS.values(), *(Argument(*check) for check in CHECKS.items())):
-        value = settings.get(argument.setting)
-        # Not every version of Scrapy has all its settings.
-        if argument.setting not in settings or value in argument.unset:
-            continue
-        parsed = argument.parse(argument.setting, value)
-        priority = settings.getpriority(argument.setting) or 0
-        if parsed is None and value is not None:
-            # 'none' is no limit, which settings say with 0.
-            parsed = 0
-        # What -s gave is a string: from here on it is a value.
-        settings.set(argument.setting, parsed, priority)
+    for argument in _CHECKED:
+        _check_one(argument, settings)
+
+
+def _check_one(argument: Argument, settings: BaseSettings) -> None:
+    value = settings.get(argument.setting)
+    # Not every version of Scrapy has all its settings.
+    if argument.setting not in settings or value in argument.unset:
+        return
+    parsed = argument.parse(argument.setting, value)
+    priority = settings.getpriority(argument.setting) or 0
+    if parsed is None and value is not None:
+        # 'none' is no limit, which settings say with 0.
+        parsed = 0
+    # What -s gave is a string: from here on it is a value.
+    settings.set(argument.setting, parsed, priority)
 
 
 def _check_visits(settings: BaseSettings) -> None:

@@ -1,18 +1,25 @@
 """Settings of Scrapy that have no effect here: setting one is an error that says what to use.
+In another project, with the add-on, it is a warning.
 
 ``docs/scrapy.md`` lists every setting of Scrapy; ``tests/test_scrapy_settings.py`` compares.
 """
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from scrapy.settings import default_settings
 
+from crawlproject import settings as ours
 from crawlproject.errors import BadArgument
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
 
 _QUEUES = "the frontier is the queue, in the crawl directory: Request.priority orders its URLs"
 _NAMES = "names are looked up by POLITENESS_RESOLVER and POLITENESS_NAME_SERVERS"
@@ -35,11 +42,28 @@ REFUSED: dict[str, str] = {
     "SCHEDULER_START_MEMORY_QUEUE": _QUEUES,
     "TWISTED_DNS_RESOLVER": _NAMES,
 }
+# In another project Scrapy's own exporter reads them.
+_OF_FEEDS = frozenset({"FEED_FORMAT", "FEED_URI"})
 
 
 def check_not_refused(settings: BaseSettings) -> None:
     """Raise BadArgument for a setting that would be ignored."""
+    for name, instead in _ignored(settings):
+        raise BadArgument(name, f"has no effect here: {instead}")
+
+
+def warn_of_ignored(settings: BaseSettings) -> None:
+    """Log each setting of another project that is ignored."""
+    handler = settings.getwithbase("DOWNLOAD_HANDLERS").get("https")
+    has_own_handler = handler != ours.DOWNLOAD_HANDLERS["https"]
+    for name, instead in _ignored(settings):
+        is_read = name in _OF_FEEDS or (has_own_handler and instead in (_NAMES, _TLS))
+        if not is_read:
+            logger.warning("%s has no effect here: %s", name, instead)
+
+
+def _ignored(settings: BaseSettings) -> Iterator[tuple[str, str]]:
     for name, instead in REFUSED.items():
         is_set = bool(settings.getpriority(name))
         if is_set and str(settings[name]) != str(vars(default_settings).get(name)):
-            raise BadArgument(name, f"has no effect here: {instead}")
+            yield name, instead

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     SiteFactory = Callable[..., Site]
 
 DELAY = 0.1
+HANDLER = "crawlproject.fetching.handler.HttpDownloadHandler"
+SCRAPYS_HANDLER = "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"
 
 SETTINGS = """
 BOT_NAME = "shop"
@@ -305,6 +307,77 @@ def test_a_spider_that_needs_all_our_settings_is_one_line_and_costs_no_output(
     assert "Traceback" not in errors
     assert server.log() == []
     assert (project / "items.json").read_text() == "of yesterday"
+
+
+@pytest.mark.parametrize(
+    ("setting", "problem"),
+    [
+        ("POLITENESS_HOST=domains", "POLITENESS_HOST: 'domains' is not one of hostname, domain"),
+        (
+            'POLITENESS_HOSTS={"127.0.0.1": {"dealy": 2}}',
+            "POLITENESS_HOSTS: 'dealy' for 127.0.0.1 is not one of delay, concurrency, rate",
+        ),
+        ("POLITENESS_RATE=fast", "POLITENESS_RATE: 'fast' is not a number of requests a second"),
+    ],
+)
+def test_a_wrong_value_of_our_settings_is_one_line_and_costs_no_output(
+    site: SiteFactory, project: Path, setting: str, problem: str
+) -> None:
+    server = site({"pages": {"/": {}}})
+    (project / "items.json").write_text("of yesterday")
+    process = start(project, server, "-O", "items.json", "-s", setting)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    (line,) = [line for line in errors.splitlines() if "ERROR:" in line]
+    assert problem in line
+    assert "Traceback" not in errors
+    assert server.log() == []
+    assert (project / "items.json").read_text() == "of yesterday"
+
+
+def test_settings_of_ours_are_written_as_in_this_project() -> None:
+    ours = {"POLITENESS_RATE": "2", "DUPLICATES_ENABLED": "no", "SCOPE_MAX_PAGES": "0"}
+    theirs = {"REDIS_URL": "", "DOWNLOAD_TIMEOUT": 0}
+    crawler = get_crawler(settings_dict={"ADDONS": {Addon: 100}, **ours, **theirs})
+    assert crawler.settings["DUPLICATES_ENABLED"] is False
+    assert crawler.settings["POLITENESS_RATE"] == 2
+    assert {name: crawler.settings[name] for name in theirs} == theirs
+
+
+@pytest.mark.parametrize("handler", [None, SCRAPYS_HANDLER])
+def test_what_has_no_effect_is_said(caplog: pytest.LogCaptureFixture, handler: str | None) -> None:
+    settings = {
+        "ADDONS": {Addon: 100},
+        "DOWNLOAD_HANDLERS": {"https": handler} if handler else {},
+        # These have an effect with Scrapy's handler.
+        "DNS_RESOLVER": "scrapy.resolver.CachingHostnameResolver",
+        "DOWNLOADER_CLIENTCONTEXTFACTORY": "scrapy.core.downloader.contextfactory.Own",
+        "RETRY_PRIORITY_ADJUST": -5,
+        "SCHEDULER_DISK_QUEUE": "scrapy.squeues.MarshalFifoDiskQueue",
+        "SCHEDULER_MEMORY_QUEUE": default_settings.SCHEDULER_MEMORY_QUEUE,
+    }
+    get_crawler(settings_dict=settings)
+    said = {line.split()[0] for line in caplog.messages if "has no effect here" in line}
+    of_handlers = {"DNS_RESOLVER", "DOWNLOADER_CLIENTCONTEXTFACTORY"}
+    always = {"RETRY_PRIORITY_ADJUST", "SCHEDULER_DISK_QUEUE"}
+    assert said == (always if handler else always | of_handlers)
+
+
+def test_our_handler_is_used_without_a_twisted_reactor(site: SiteFactory, project: Path) -> None:
+    server = site({"pages": {"/": {"links": ["/a"]}, "/a": {}}})
+    options = ("-s", "TWISTED_REACTOR_ENABLED=False", "-O", "items.json")
+    log = crawl(project, server, *QUICK, *options)
+    assert names(json.loads((project / "items.json").read_text())) == ["", "a"]
+    # Scrapy's for this case says so of itself.
+    assert "AiohttpDownloadHandler" not in log
+
+
+@pytest.mark.parametrize("name", ["DOWNLOAD_HANDLERS", "DOWNLOAD_HANDLERS_BASE"])
+def test_handlers_that_the_project_names_win(name: str) -> None:
+    named = {"http": SCRAPYS_HANDLER}
+    crawler = get_crawler(settings_dict={"ADDONS": {Addon: 100}, name: named})
+    handlers = crawler.settings.getwithbase("DOWNLOAD_HANDLERS")
+    assert (handlers["http"], handlers["https"]) == (SCRAPYS_HANDLER, HANDLER)
 
 
 def test_the_name_of_the_add_on_loads_no_scrapy_before_it_is_used() -> None:

@@ -251,13 +251,9 @@ async def test_closing_ends_lookups_and_may_be_done_twice() -> None:
 
 
 @deferred_f_from_coro_f
-async def test_handlers_of_a_crawl_share_it_and_other_resolvers_are_told(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    settings = {"TWISTED_DNS_RESOLVER": "scrapy.resolver.CachingHostnameResolver"}
-    crawler = get_crawler(settings_dict=settings)
+async def test_handlers_of_a_crawl_share_it() -> None:
+    crawler = get_crawler()
     resolver = resolver_of(crawler)
     assert resolver_of(crawler) is resolver
     assert resolver_of(get_crawler()) is not resolver
-    assert caplog.messages == ["TWISTED_DNS_RESOLVER has no effect here: POLITENESS_RESOLVER has"]
     await resolver.close()
