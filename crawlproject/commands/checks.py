@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from scrapy import Spider
 
 # Those have words of their own.
-_OBJECTS_CHECKED_LATER = ("POLITENESS_HOSTS",)
+_OBJECTS_CHECKED_LATER = ("POLITENESS_HOSTS", "FETCHING_HEADERS", "FETCHING_COOKIES")
+_DEFAULTS = {**REFUSED, **vars(default_settings), **vars(project)}
 # Scrapy needs these before it is said which spider is to run. A method that each must have.
 _EARLY_CLASSES = {
     "TWISTED_REACTOR": "callWhenRunning",
@@ -61,18 +62,22 @@ def check_settings(given: Sequence[str]) -> None:
 
     A name that resembles none may belong to a team's own component.
     """
-    defaults = {**REFUSED, **vars(default_settings), **vars(project)}
-    known = {name for name in defaults if name.isupper()}
+    known = {name for name in _DEFAULTS if name.isupper()}
     for pair in given:
         name, _, value = pair.partition("=")
         name = name.strip()
         if name in known:
-            if isinstance(defaults[name], dict) and name not in _OBJECTS_CHECKED_LATER:
-                _check_object(name, value)
+            check_form(name, value)
             continue
         nearest = get_close_matches(name.upper(), known, n=1, cutoff=0.8)
         if nearest:
             raise BadInput(f"unknown setting {name!r}; did you mean -s {nearest[0]}=…?")
+
+
+def check_form(name: str, value: str) -> None:
+    """Raise BadArgument for what is no object where there must be one."""
+    if isinstance(_DEFAULTS.get(name), dict) and name not in _OBJECTS_CHECKED_LATER:
+        _check_object(name, value)
 
 
 def _check_object(name: str, value: str) -> None:
@@ -102,7 +107,8 @@ def check_set_up(settings: BaseSettings) -> None:
         except ImportError as error:
             raise BadArgument("SPIDER_MODULES", f"can't load {name!r}: {error}") from None
     # Before Scrapy sets up the log by it.
-    log_level("LOG_LEVEL", settings["LOG_LEVEL"])
+    level = log_level("LOG_LEVEL", settings["LOG_LEVEL"])
+    settings.set("LOG_LEVEL", level, settings.getpriority("LOG_LEVEL") or 0)
     encoding("LOG_ENCODING", settings["LOG_ENCODING"])
     _check_log_format(settings)
     # Not every version of Scrapy has all of them.
@@ -137,7 +143,10 @@ def check_set_up_of(spider: type[Spider], settings: BaseSettings) -> BaseSetting
             own.getbool(name)
         except ValueError:
             raise BadArgument(name, f"{own[name]!r} is not True or False") from None
+    level = own["LOG_LEVEL"]
     check_set_up(own)
+    if own["LOG_LEVEL"] != level:
+        raise BadArgument("LOG_LEVEL", f"{level!r} of a spider is written {own['LOG_LEVEL']!r}")
     return own
 
 

@@ -12,6 +12,7 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
+from crawlproject.commands.checks import check_form
 from crawlproject.errors import BadInput
 from crawlproject.redaction import secrets_in
 
@@ -41,6 +42,7 @@ def use_environment(settings: BaseSettings) -> None:
             raise BadInput(
                 f"the environment has {variable}, and there is no setting {name}: unset it"
             )
+        check_form(name, value)
         settings.set(name, value, priority="cmdline")
 
 

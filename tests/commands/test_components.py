@@ -204,6 +204,7 @@ BY_METHOD = """
 """
 OWN: list[tuple[dict[str, Any], str]] = [
     ({"SPIDER_MIDDLEWARES": {"no.x": 1}}, f"SPIDER_MIDDLEWARES: {NO_MODULE}"),
+    ({"LOG_LEVEL": "info"}, "LOG_LEVEL: 'info' of a spider is written 'INFO'"),
     ({"LOG_LEVEL": "NOPE"}, "LOG_LEVEL: 'NOPE' is not DEBUG, INFO, WARNING, ERROR or CRITICAL"),
     (
         {"SCHEDULER": "scrapy.core.scheduler.Scheduler"},

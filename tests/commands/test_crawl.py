@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -138,6 +138,56 @@ def test_a_bad_setting_gets_one_line_before_anything_is_fetched(
     assert error_line(result.stderr).startswith(f"scrapy crawl: error: {message}")
     assert server.log() == []
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "value", "message"),
+    [
+        (["crawl", "site"], "FEEDS", "x", "FEEDS: 'x' is not a JSON object such as"),
+        (["crawl", "site"], "LOG_LEVEL", "loud", "LOG_LEVEL: 'loud' is not DEBUG"),
+        (["fetch", "http://x"], "EXTENSIONS", "[]", "EXTENSIONS: '[]' is not a JSON object"),
+        (["frontier", "job"], "ITEM_PIPELINES", "{", "ITEM_PIPELINES: '{' is not a JSON object"),
+    ],
+)
+def test_so_does_one_in_the_environment(
+    tmp_path: Path, command: list[str], name: str, value: str, message: str
+) -> None:
+    environment: dict[str, Any] = {f"CRAWLPROJECT_{name}": value}
+    result = scrapy(*command, cwd=tmp_path, **environment)
+    assert result.returncode == 2
+    assert error_line(result.stderr).startswith(f"scrapy {command[0]}: error: {message}")
+
+
+@pytest.mark.parametrize("option", ["-s", "-L", "the environment"])
+def test_a_log_level_may_be_in_lower_case(site: SiteFactory, tmp_path: Path, option: str) -> None:
+    server = site({"pages": {"/": {}}})
+    given = {"-s": ["-s", "LOG_LEVEL=info"], "-L": ["-L", "info"]}.get(option, [])
+    environment: dict[str, Any] = {} if given else {"CRAWLPROJECT_LOG_LEVEL": "info"}
+    seed = f"seed={server.url()}"
+    result = scrapy("crawl", "site", "-a", seed, *given, cwd=tmp_path, **environment)
+    assert result.returncode == 0, result.stderr
+    assert "INFO: Spider opened" in result.stderr
+
+
+@pytest.mark.parametrize("place", ["-s", "the environment"])
+def test_headers_and_cookies_of_settings_are_written_as_those_of_arguments(
+    site: SiteFactory, tmp_path: Path, place: str
+) -> None:
+    server = site({"pages": {"/": {}}})
+    settings = {"FETCHING_HEADERS": "X-Env: staging", "FETCHING_COOKIES": "a=b; c=d"}
+    options: list[str] = []
+    environment: dict[str, Any] = {}
+    for name, value in settings.items():
+        if place == "-s":
+            options += ["-s", f"{name}={value}"]
+        else:
+            environment[f"CRAWLPROJECT_{name}"] = value
+    seed = f"seed={server.url()}"
+    result = scrapy("crawl", "site", "-a", seed, *options, cwd=tmp_path, **environment)
+    assert result.returncode == 0, result.stderr
+    (entry,) = [entry for entry in server.log() if entry["path"] == "/"]
+    assert entry["headers"]["x-env"] == "staging"
+    assert entry["headers"]["cookie"] == "a=b; c=d"
 
 
 @pytest.mark.parametrize(
