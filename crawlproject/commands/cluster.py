@@ -15,7 +15,7 @@ from crawlproject.cluster import Fleet, fleet_of, use_fleet
 from crawlproject.cluster.settings import share_bodies, supervise, without_start, worker_options
 from crawlproject.cluster.workers import NO_WORKERS, Workers
 from crawlproject.commands import crawl
-from crawlproject.commands.crawl import STDOUT, complain, cut_short
+from crawlproject.commands.crawl import STDOUT, collect_no_more, complain, cut_short
 from crawlproject.errors import BadArgument, BadInput, BadOutput
 from crawlproject.frontier import frontier_of
 from crawlproject.scrapy_compat import stats_of
@@ -67,6 +67,7 @@ class Command(crawl.Command):
         except BadInput as error:
             complain(str(error), self.name)
             self.exitcode = 2
+            collect_no_more()
 
     def _check_appended(self, crawler: Crawler) -> None:
         """All pages are written at the end of each run, so who goes on would have some twice."""

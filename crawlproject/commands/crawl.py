@@ -116,6 +116,7 @@ class Command(crawl.Command):
         except BadInput as error:
             complain(str(error), self.name)
             self.exitcode = 2
+            collect_no_more()
             return
         self.crawl(crawler, opts)
 
@@ -203,10 +204,17 @@ def less_garbage_collection() -> Iterator[None]:
     finally:
         gc.set_threshold(*thresholds)
         gc.unfreeze()
-        # The collections at the interpreter's exit would take a third of a second, and find only
-        # what ends with the process anyway. What must be closed is closed by now, or
-        # at exit.
-        atexit.register(gc.freeze)
+        collect_no_more()
+
+
+def collect_no_more() -> None:
+    """Collect no garbage at the interpreter's exit.
+
+    It would take a third of a second, and find only what ends with the process anyway: what must
+    be closed is closed by now, or at exit. An event loop that has not run would be taken apart in
+    any order, at worst with a traceback.
+    """
+    atexit.register(gc.freeze)
 
 
 def _exit_status(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from scrapy.commands import ScrapyCommand
 
 from crawlproject.commands import crawl
-from crawlproject.commands.crawl import complain, less_garbage_collection
+from crawlproject.commands.crawl import collect_no_more, complain, less_garbage_collection
 from crawlproject.commands.exporting import ExportSpider, check_bodies, problems, report_of, settle
 from crawlproject.commands.inquiry import INTERRUPTED, add_source_options, source_in
 from crawlproject.errors import BadArgument, BadInput
@@ -79,6 +79,7 @@ class Command(crawl.Command):
         except BadInput as error:
             complain(str(error), self.name)
             self.exitcode = 2
+            collect_no_more()
         except KeyboardInterrupt:
             self.exitcode = INTERRUPTED
 

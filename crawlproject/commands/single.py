@@ -15,7 +15,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from crawlproject import settings as ours
 from crawlproject.commands.checks import check_set_up, check_set_up_of, check_settings
 from crawlproject.commands.components import check_components, check_password
-from crawlproject.commands.crawl import complain
+from crawlproject.commands.crawl import collect_no_more, complain
 from crawlproject.commands.environment import use_environment
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.redaction import protect
@@ -87,6 +87,7 @@ class SingleCommand(ScrapyCommand):
         except BadInput as error:
             complain(str(error), self.command)
             self.exitcode = 2
+            collect_no_more()
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         super().run(args, opts)  # type: ignore[safe-super]

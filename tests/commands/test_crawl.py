@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from crawlproject.spiders.arguments import ARGUMENTS
-from tests.crawling import command_environment, scrapy
+from tests.crawling import command_environment, fresh_scrapy, scrapy
 from tests.forking import Forked
 from tests.waiting import wait_for
 
@@ -207,6 +207,25 @@ def test_so_does_an_output_that_can_not_be_written_as_it_is_wanted(
     result = scrapy("crawl", "site", "-a", "seed=http://x", "-s", feeds, cwd=tmp_path)
     assert result.returncode == 2
     assert error_line(result.stderr).startswith(f"scrapy crawl: error: {message}")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["crawl"],
+        ["crawl", "nope"],
+        ["crawl", "site", "-s", "DOWNLOAD_DELAY=x"],
+        ["cluster", "nope"],
+        ["export", "missing", "-O", "x.json"],
+        ["fetch", "http://127.0.0.1:1/", "--spider=nope"],
+    ],
+)
+def test_nothing_follows_the_line(tmp_path: Path, command: list[str]) -> None:
+    # Whether an event loop that never ran complains at the exit depends on where it is in memory:
+    # the warning tells that it is taken apart.
+    result = fresh_scrapy(*command, cwd=tmp_path, PYTHONWARNINGS="always:unclosed <socket")
+    assert result.returncode == 2
+    assert result.stderr == error_line(result.stderr) + "\n"
 
 
 def test_an_unknown_spider_is_named(tmp_path: Path) -> None:
