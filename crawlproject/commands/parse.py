@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.commands import parse
 from scrapy.exceptions import ScrapyDeprecationWarning, UsageError
 from scrapy.spiders import CrawlSpider
@@ -43,7 +43,7 @@ class Command(SingleCommand, parse.Command):
             opts.spider = found.name if found else SiteSpider.name
             self.check_spider(opts)
         spider = loader.load(opts.spider)
-        if opts.callback and not hasattr(spider, opts.callback):
+        if opts.callback and not callable(getattr(spider, opts.callback, None)):
             raise BadArgument("--callback", f"{spider.__name__} has no method {opts.callback!r}")
         if not opts.callback and not opts.rules and issubclass(spider, CrawlSpider):
             opts.callback = self._parse_page
@@ -59,6 +59,12 @@ class Command(SingleCommand, parse.Command):
         spider = self.pcrawler.spider
         assert isinstance(spider, CrawlSpider)
         return spider.parse_with_rules(response, spider.parse_start_url, arguments)
+
+    def get_callback_from_rules(self, spider: Spider, response: Response) -> CallbackT | str | None:
+        found = super().get_callback_from_rules(spider, response)
+        # For a rule without a callback Scrapy says parse(), which no CrawlSpider has by itself.
+        is_missing = found == "parse" and type(spider).parse is Spider.parse
+        return self._parse_page if is_missing else found
 
     def run_callback(
         self,

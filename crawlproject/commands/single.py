@@ -18,6 +18,7 @@ from crawlproject.commands.components import check_components, check_password
 from crawlproject.commands.crawl import collect_no_more, complain
 from crawlproject.commands.environment import use_environment
 from crawlproject.errors import BadArgument, BadInput
+from crawlproject.monitoring.streams import abandon_standard_output
 from crawlproject.redaction import protect
 from crawlproject.spiders.arguments import check_all
 
@@ -84,6 +85,10 @@ class SingleCommand(ScrapyCommand):
         try:
             self.check_spider(opts)
             self.execute(args, opts)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever read it has seen enough.
+            abandon_standard_output()
         except BadInput as error:
             complain(str(error), self.command)
             self.exitcode = 2

@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.exports import spill
+from crawlproject.frontier.database import DATABASE
 from crawlproject.frontier.notes import ROUND, STARTED_AT
 from crawlproject.items import Content
 from crawlproject.pipelines.parameters import NOTE, SignatureParameters
@@ -23,7 +26,6 @@ from tests.commands.inquiring import SITE, Crawl, SharedCrawl, ask, url
 from tests.crawling import PROJECT, command_environment, crawl_site
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable
 
     from tests.site.fixture import Site
@@ -321,6 +323,18 @@ def test_a_damaged_page_of_a_crawl_directory_is_told(capfd: CapFd, tmp_path: Pat
     assert ask(capfd, "diff", tmp_path, tmp_path, "--ignore", "links").status == 0
 
 
+@pytest.mark.parametrize("damaged", [0, 1])
+def test_a_damaged_crawl_directory_is_named(
+    capfd: CapFd, two: tuple[Path, Path], damaged: int
+) -> None:
+    with closing(sqlite3.connect(two[damaged] / DATABASE)) as database:
+        database.execute("ALTER TABLE pages RENAME COLUMN record TO lost")
+        database.commit()
+    told = ask(capfd, "diff", *two)
+    assert (told.status, told.err.count("\n")) == (2, 1)
+    assert told.err.startswith(f"scrapy diff: error: can't read '{two[damaged]}': no such column")
+
+
 def test_no_room_for_temporary_files_is_told(
     capfd: CapFd, two: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -365,19 +379,24 @@ def test_a_full_disk_gets_one_line_and_status_2(
     )
 
 
-def test_a_reader_who_has_seen_enough_ends_it_with_the_status_that_it_has(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("option", "first"), [("--csv", b"url,kind,verdict,field,before,after\r\n"), ("--json", b"{\n")]
+)
+def test_a_reader_who_has_seen_enough_ends_it_with_the_status_that_it_has(
+    tmp_path: Path, option: str, first: bytes
+) -> None:
     # More than a pipe holds.
     pages = [{"url": f"{SITE}/{number:0200}"} for number in range(3000)]
-    files = sitemap(tmp_path / "a.json"), sitemap(tmp_path / "b.json", *pages)
+    files = sitemap(tmp_path / "a.json", *pages), sitemap(tmp_path / "b.json")
     process = subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "diff", *map(str, files), "--csv"],
+        [sys.executable, "-m", "scrapy", "diff", *map(str, files), option],
         env=command_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
     assert process.stdout is not None
     assert process.stderr is not None
-    assert process.stdout.readline() == b"url,kind,verdict,field,before,after\r\n"
+    assert process.stdout.readline() == first
     process.stdout.close()
     assert process.stderr.read() == b""
     process.stderr.close()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crawling import scrapy
+from tests.crawling import command_environment, scrapy
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
@@ -176,11 +176,40 @@ def test_parse_finds_the_callback_by_the_rules(run: Run, server: Site) -> None:
     assert server.paths() == ["/a"]
 
 
+def test_parse_takes_a_rule_without_a_callback_for_what_it_is(run: Run, server: Site) -> None:
+    result = run("parse", server.url("/a"), "--nocolour", "--spider=site", "--rules")
+    assert "'title': 'A'" in result.stdout
+    assert f"<GET {server.url('/a/1')}>" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["parse", "fetch"])
+def test_a_reader_who_has_seen_enough_is_no_error(
+    site: SiteFactory, tmp_path: Path, command: str
+) -> None:
+    # More than a pipe holds.
+    server = site({"pages": {"/": {"links": [f"/{number:0200}" for number in range(3000)]}}})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrapy", command, server.url()],
+        cwd=tmp_path,
+        env=command_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.read(1)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(timeout=30) == 0
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--spider=nope"], "scrapy parse: error: --spider: 'nope' is not one of headings, plain"),
         (["-c", "nope"], "scrapy parse: error: --callback: SiteSpider has no method 'nope'"),
+        (["-c", "name"], "scrapy parse: error: --callback: SiteSpider has no method 'name'"),
         (["-a", "dept=1"], "scrapy parse: error: dept: no such argument; did you mean depth?"),
         (["-s", "JOBDIR=job"], "scrapy parse: error: JOBDIR: scrapy parse keeps nothing: leave"),
         (["-s", "DOWNLOAD_DELAY=x"], "scrapy parse: error: DOWNLOAD_DELAY: 'x' is not"),

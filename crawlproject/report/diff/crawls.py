@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import sqlite3
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,6 @@ from crawlproject.report.diff.facts import BadFacts
 from crawlproject.report.diff.sides import Side
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Iterator
 
     from scrapy.settings import BaseSettings
@@ -42,27 +42,38 @@ class CrawlSide(Side):
         self.parameters = SignatureParameters.from_note(self._reader.note(NOTE))
 
     def read(self) -> Iterator[Facts]:
-        # Pages that outputs leave out are left out here.
-        marks = Marks.from_settings(self._reader, self._settings) if self._drops() else None
-        amend = None if marks is None else marks.amend
-        for _, record in self._reader.pages(with_links=self._reduced.with_links, amend=amend):
-            self.note_fetch(record.get("fetched_at"))
-            try:
-                yield self._reduced(record)
-            except BadFacts as error:
-                url = record.get("url")
-                raise BadCrawlDirectory(f"{self.name!r}, page {url!r}: {error}") from None
+        with self._readable():
+            # Pages that outputs leave out are left out here.
+            marks = Marks.from_settings(self._reader, self._settings) if self._drops() else None
+            amend = None if marks is None else marks.amend
+            for _, record in self._reader.pages(with_links=self._reduced.with_links, amend=amend):
+                self.note_fetch(record.get("fetched_at"))
+                try:
+                    yield self._reduced(record)
+                except BadFacts as error:
+                    url = record.get("url")
+                    raise BadCrawlDirectory(f"{self.name!r}, page {url!r}: {error}") from None
 
     def signature(self, url: str) -> bytes | None:
         if self.parameters is None:
             return None
-        row = self._reader.database.execute(
-            "SELECT signature FROM contents JOIN urls USING (id) WHERE fingerprint = ? AND url = ?",
-            (fingerprint(url), url),
-        ).fetchone()
+        with self._readable():
+            row = self._reader.database.execute(
+                "SELECT signature FROM contents JOIN urls USING (id) "
+                "WHERE fingerprint = ? AND url = ?",
+                (fingerprint(url), url),
+            ).fetchone()
         if row is None or not self.parameters.signatures().is_signature(row[0]):
             return None
         return bytes(row[0])
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Say of which side it is that can't be read."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise BadCrawlDirectory(f"can't read {self.name!r}: {error}") from None
 
     def _drops(self) -> bool:
         return bool(self._settings["DUPLICATES_ACTION"] == DROP)

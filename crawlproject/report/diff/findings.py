@@ -256,7 +256,9 @@ class Findings:
 
     def _read(self, query: str, values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         with _room():
-            yield from self._database.execute(query, values)
+            # `yield from` would close the cursor for a reader who left early: after the database.
+            for row in self._database.execute(query, values):  # noqa: UP028
+                yield row
 
 
 @contextmanager
