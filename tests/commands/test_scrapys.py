@@ -397,6 +397,15 @@ def test_settings_prints_a_value(run: Run) -> None:
     )
 
 
+def test_settings_of_the_environment_are_printed_too(run: Run) -> None:
+    given = {"CRAWLPROJECT_USER_AGENT": "acme/1"}
+    assert run("settings", "--get", "USER_AGENT", **given).stdout == "acme/1\n"
+    over = run("settings", "--get", "USER_AGENT", "-s", "USER_AGENT=acme/2", **given)
+    assert over.stdout == "acme/2\n"
+    wrong = run("settings", "--get", "USER_AGENT", CRAWLPROJECT_FEEDS="x")
+    assert one_line(wrong).startswith("scrapy settings: error: FEEDS: 'x' is not a JSON object")
+
+
 def test_version(run: Run) -> None:
     assert run("version").stdout.startswith("Scrapy 2.")
 
