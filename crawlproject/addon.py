@@ -29,7 +29,7 @@ from crawlproject.frontier.redis.address import is_shared
 from crawlproject.frontier.redis.compatibility import SCHEDULER as SCRAPY_REDIS
 from crawlproject.redaction import protect
 from crawlproject.spiders.arguments import check_ours
-from crawlproject.spiders.refused import warn_of_ignored
+from crawlproject.spiders.refused import warn_of_ignored, warn_of_sites
 from crawlproject.sync_output import complete_middlewares
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ class Addon:
         except BadArgument as error:
             refuse(self._crawler, error)
             return
+        if not hasattr(self._crawler.spidercls, "check_arguments"):
+            warn_of_sites(settings, is_ours=False)
         for name, value in vars(ours).items():
             if name.isupper() and (name in GIVEN_SETTINGS or not hasattr(default_settings, name)):
                 settings.set(name, value, priority="addon")

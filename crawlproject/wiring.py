@@ -24,6 +24,7 @@ from crawlproject.exports.formats import complete_feeds
 from crawlproject.frontier.configuration import refuse_other_schedulers
 from crawlproject.frontier.limits import complete_limits
 from crawlproject.redaction import protect
+from crawlproject.spiders.refused import warn_of_sites
 from crawlproject.spiders.site import SiteSpider
 from crawlproject.sync_output import complete_middlewares
 
@@ -88,6 +89,7 @@ class Wiring:
 def _switch_off(settings: BaseSettings, spider: type[Spider]) -> None:
     """Switch off what has nothing to do for a spider."""
     if not issubclass(spider, SiteSpider):
+        warn_of_sites(settings, is_ours=True)
         return
     makes_none = all(getattr(spider, n) is getattr(SiteSpider, n) for n in _MAKING_REQUESTS)
     if not makes_none:

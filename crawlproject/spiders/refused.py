@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from scrapy.settings import default_settings
+from scrapy.settings import SETTINGS_PRIORITIES, default_settings
 
 from crawlproject import settings as ours
 from crawlproject.errors import BadArgument
@@ -42,6 +42,14 @@ REFUSED: dict[str, str] = {
     "SCHEDULER_START_MEMORY_QUEUE": _QUEUES,
     "TWISTED_DNS_RESOLVER": _NAMES,
 }
+# Of ours: only a SiteSpider reads those that begin so …
+_OF_SITES = ("PAGES_", "RECRAWL_", "RENDER_", "SCOPE_", "SITEMAPS_")
+# … but for these; and these are read by components that other projects don't have.
+_OF_ANY = frozenset({"PAGES_MAX_SECONDS", "SCOPE_MAX_PAGES", "SCOPE_SEEDS_ONLY"})
+_OF_THIS_PROJECT = (
+    *("FETCHING_COOKIES", "FETCHING_HEADERS", "FETCHING_ORIGINS"),
+    *("MONITORING_PROGRESS", "MONITORING_SUMMARY"),
+)
 # In another project Scrapy's own exporter reads them.
 _OF_FEEDS = frozenset({"FEED_FORMAT", "FEED_URI"})
 
@@ -60,6 +68,20 @@ def warn_of_ignored(settings: BaseSettings) -> None:
         is_read = name in _OF_FEEDS or (has_own_handler and instead in (_NAMES, _TLS))
         if not is_read:
             logger.warning("%s has no effect here: %s", name, instead)
+
+
+def warn_of_sites(settings: BaseSettings, *, is_ours: bool) -> None:
+    """Log each setting of ours that a spider ignores because it is no SiteSpider.
+
+    ``is_ours``: in this project, where a setting may be meant for other spiders.
+    """
+    least = SETTINGS_PRIORITIES["spider" if is_ours else "project"]
+    names = _OF_SITES if is_ours else (*_OF_SITES, *_OF_THIS_PROJECT)
+    for name, default in vars(ours).items():
+        if not name.startswith(names) or name in _OF_ANY:
+            continue
+        if (settings.getpriority(name) or 0) >= least and str(settings[name]) != str(default):
+            logger.warning("%s has no effect here: it is for a SiteSpider", name)
 
 
 def _ignored(settings: BaseSettings) -> Iterator[tuple[str, str]]:

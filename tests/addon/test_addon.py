@@ -363,6 +363,14 @@ def test_what_has_no_effect_is_said(caplog: pytest.LogCaptureFixture, handler: s
     assert said == (always if handler else always | of_handlers)
 
 
+def test_what_only_a_site_spider_reads_is_said(site: SiteFactory, project: Path) -> None:
+    server = site({"pages": {"/": {}}})
+    given = {"SCOPE_EXCLUDE": "/x", "FETCHING_HEADERS": "X-a: b", "SCOPE_MAX_PAGES": "9"}
+    log = crawl(project, server, *(f"-s{name}={value}" for name, value in given.items()))
+    said = [line.split()[4] for line in log.splitlines() if "it is for a SiteSpider" in line]
+    assert sorted(said) == ["FETCHING_HEADERS", "SCOPE_EXCLUDE"]
+
+
 def test_our_handler_is_used_without_a_twisted_reactor(site: SiteFactory, project: Path) -> None:
     server = site({"pages": {"/": {"links": ["/a"]}, "/a": {}}})
     options = ("-s", "TWISTED_REACTOR_ENABLED=False", "-O", "items.json")
