@@ -23,6 +23,7 @@ from crawlproject.exports.sorted_pages import SortedPagesExporter
 from crawlproject.exports.storage import ReplacingFileStorage
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.engine import stop
+from crawlproject.frontier.opening import is_lasting
 from crawlproject.pipelines.marking import Marks
 from crawlproject.records import PAGE, PAGE_CLASS, Kept, whole
 
@@ -49,6 +50,7 @@ class Feeds(FeedExporter):
         self.unstored: set[str] = set()
         self._documents: list[FeedSlot] = []
         self._is_stopping = False
+        self._is_lasting = is_lasting(crawler.settings)
         named = (getattr(one, "item_classes", None) or () for one in self.filters.values())
         self._classes = Classes(one for one in chain(*named) if isinstance(one, type))
         # What feeds are given now, if it has the form in which a crawl directory keeps it; and the
@@ -79,7 +81,19 @@ class Feeds(FeedExporter):
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
         super().item_scraped(item, spider)
+        self._flush_appended()
         self._stop_if_in_vain()
+
+    def _flush_appended(self) -> None:
+        """Write items to the files that they are appended to, before they are committed.
+
+        No later run gives these files the items of an earlier one, and a kill loses what is in the
+        buffers of Scrapy's exporters.
+        """
+        if self._is_lasting:
+            for slot in self.slots:
+                if slot.file is not None and self._has_before(slot):
+                    slot.file.flush()
 
     def _give(self, kept: Kept, spider: Spider, scraped: Any = None) -> None:
         """Give an item to the feeds, as each can take it: ours know records.

@@ -11,22 +11,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.exports.feeds import Feeds
-from crawlproject.frontier.redis.address import is_shared
 from crawlproject.records import kept_of
 
 if TYPE_CHECKING:
     from scrapy import Spider
-    from scrapy.crawler import Crawler
 
 
 class ItemFeeds(Feeds):
-    def __init__(self, crawler: Crawler) -> None:
-        super().__init__(crawler)
-        self._is_kept = bool(crawler.settings["JOBDIR"]) or is_shared(crawler.settings)
-
     def item_scraped(self, item: Any, spider: Spider) -> None:
-        if self._is_kept:
+        if self._is_lasting:
             self._give(kept_of(item), spider, scraped=item)
+            self._flush_appended()
             self._stop_if_in_vain()
         else:
             super().item_scraped(item, spider)

@@ -265,6 +265,25 @@ def test_killed_at_any_time_it_goes_on_and_its_items_are_complete(
     assert sorted(again.split("\n")) == sorted(text.split("\n")) or json.loads(again) == items
 
 
+def test_killed_at_any_time_files_that_are_appended_to_have_every_item(
+    site: SiteFactory, project: Path
+) -> None:
+    links = [f"/{number}" for number in range(40)]
+    server = site({"pages": {"/": {"links": links}}, "default": {}})
+    outputs = ("-o", "items.jsonl", "-o", "items.csv")
+    options = (*outputs, "-s", "JOBDIR=job", *QUICK, "-s", "FRONTIER_COMMIT_SECONDS=0.01")
+    for count in (10, 25):
+        process = start(project, server, *options)
+        wait_for(lambda count=count: len(server.paths()) >= count)  # type: ignore[misc]
+        kill(process)
+    crawl(project, server, *options)
+    lines = map(json.loads, (project / "items.jsonl").read_text().splitlines())
+    assert {item["name"] for item in lines} == {"", *map(str, range(40))}
+    rows = {line.partition(",")[0] for line in (project / "items.csv").read_text().splitlines()}
+    # Each run begins with the names of the columns, as with Scrapy.
+    assert rows - {"name"} == {"", *map(str, range(40))}
+
+
 def test_a_crawl_directory_that_can_not_be_used_is_one_line_and_costs_no_output(
     site: SiteFactory, project: Path
 ) -> None:
