@@ -138,8 +138,10 @@ class OwnRequests:
         flags.leave_out(meta)
         if request.dont_filter:
             if made_by is None and lease is not None:
-                # A middleware has made it of another one: a redirect.
-                made_by = f"{lease.url} instead"
+                # A copy of another one: a redirect of a middleware, or what an errback asks for.
+                # As with those of a callback, each has a number, the same in the next run.
+                made_by = f"{lease.url} instead {meta.get('retry_times', 0)} {lease.unfiltered}"
+                lease.unfiltered += 1
             url = f"{url}#{_mark(made_by)}"
         elif not self._is_too_deep(_depth(request)) and self._is_duplicate(request):
             return False

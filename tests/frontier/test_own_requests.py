@@ -69,6 +69,8 @@ class Own(Spider):
             kwargs["errback"] = self.failed
         elif path.endswith("?bad-errback"):
             kwargs["errback"] = self.failed_badly
+        elif path.endswith("?errback-twice"):
+            kwargs["errback"] = self.failed_twice
         return Request(self.site + path, **kwargs)  # type: ignore[attr-defined]
 
     def several(self, response: Response) -> Iterator[Any]:
@@ -90,6 +92,20 @@ class Own(Spider):
 
     def failed_badly(self, failure: Any) -> None:
         raise KeyError("a bug of the errback's")
+
+    def failed_twice(self, failure: Any) -> Iterator[Any]:
+        for number in range(2):
+            kwargs = {"number": number}
+            yield failure.request.replace(
+                url=self.site + "/numbered",  # type: ignore[attr-defined]
+                callback=self.numbered,
+                errback=None,
+                cb_kwargs=kwargs,
+                dont_filter=True,
+            )
+
+    def numbered(self, response: Response, number: int) -> Iterator[Any]:
+        yield {"number": number}
 
     def raises(self, response: Response) -> None:
         raise ValueError("a bug of the spider's")
@@ -550,6 +566,16 @@ async def test_what_a_retry_asks_for_unfiltered_is_not_what_came_before_it(
     server = site({"default": {}})
     await crawl(server, tmp_path, ["/retried-with-more"], FRONTIER_RETRY_BACKOFF_SECONDS=0.01)
     assert sorted(server.paths()) == ["/more", "/more", *["/retried-with-more"] * 2]
+
+
+@deferred_f_from_coro_f
+async def test_an_errback_may_make_several_unfiltered_requests_of_its_own(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"default": {}})
+    crawled = await crawl(server, tmp_path, ["/ignored-before?errback-twice"], **MEDDLED)
+    assert [item["number"] for item in crawled.items] == [0, 1]
+    assert server.paths() == ["/numbered"] * 2
 
 
 class Again(SiteSpider):
