@@ -131,8 +131,9 @@ class Web:
         targets = self.places[self._ends[numbers]]
         is_link = (sources >= 0) & (targets >= 0) & (sources != targets)
         is_link &= _is_first(sources, targets, is_link & (self._ends[numbers] != numbers))
-        self.first.add(targets[is_link], sources[is_link])
-        self.is_linked[targets[is_link & self._reached[sources]]] = True
+        linking, linked = sources[is_link], targets[is_link]
+        self.first.add(linked, linking)
+        self.is_linked[linked[self._reached[linking]]] = True
         passes_on = is_link & ((edges.links & 1) == 0)
         self._links.append((sources[passes_on], targets[passes_on]))
         redirects = self._redirect_places[numbers]

@@ -175,7 +175,11 @@ def test_a_crawl_that_is_not_finished_is_called_so() -> None:
     assert "1 URL was not tried." in head["notes"]
 
 
-def test_a_crawl_without_pages_has_a_report() -> None:
-    report = report_in(written(Crawl()))
+@pytest.mark.parametrize("has_sitemap", [False, True])
+def test_a_crawl_without_pages_has_a_report(has_sitemap: bool) -> None:
+    crawl = Crawl()
+    if has_sitemap:
+        crawl.sitemap("/sitemap.xml", "/a")
+    report = report_in(written(crawl))
     assert report.pages == {}
     assert (report.head["health"], report.head["issues"]) == (None, [])

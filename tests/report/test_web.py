@@ -88,6 +88,15 @@ def test_a_crawl_without_pages_has_no_links() -> None:
     assert web.inlinks.tolist() == web.rank().tolist() == []
 
 
+def test_links_of_pages_that_a_pipeline_has_dropped_count_for_nothing() -> None:
+    crawl = Crawl()
+    crawl.page("/", "/a", depth=0)
+    crawl.page("/a", "/")
+    crawl.database.execute("UPDATE pages SET record = ''")
+    web = web_of(crawl)
+    assert web.inlinks.tolist() == web.rank().tolist() == []
+
+
 def test_a_redirect_that_waits_to_be_visited_again_is_one_still() -> None:
     crawl = Crawl()
     crawl.page("/", "/old", depth=0)
