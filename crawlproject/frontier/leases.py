@@ -17,6 +17,7 @@ Stats: ``downloader/request_count``.
 
 from __future__ import annotations
 
+import logging
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +29,7 @@ from crawlproject.failures import unsent
 from crawlproject.frontier import frontier_of
 from crawlproject.frontier.base import LEASE
 from crawlproject.frontier.clock import now
+from crawlproject.frontier.entry import address_of
 from crawlproject.frontier.flags import set_flags, take_back
 from crawlproject.records import PAGE, kind_of, known_of, record_of, with_class
 
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from crawlproject.frontier.base import Frontier, Lease
+
+logger = logging.getLogger(__name__)
 
 FETCH_STARTED = "fetch_started"
 # When its last byte came, as far as the download handler says.
@@ -114,6 +118,7 @@ class LeaseMiddleware(BaseSpiderMiddleware):
         super().__init__(crawler)
         # How often ``start()`` has asked for URLs that are not to be filtered.
         self._started: dict[str, int] = {}
+        self._has_warned = False
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
         crawler.signals.connect(self._spider_failed, signals.spider_error)
 
@@ -139,6 +144,13 @@ class LeaseMiddleware(BaseSpiderMiddleware):
 
     def _item_scraped(self, item: Any, response: Response | Failure | None) -> None:
         lease = _lease_of(response)
+        if item is None and not self._has_warned:
+            self._has_warned = True
+            logger.warning(
+                "A pipeline has returned None in place of an item%s, so its fields are lost: its "
+                "process_item() has to end with `return item` (the first such item)",
+                "" if lease is None else f" of {address_of(lease.url)}",
+            )
         kind = kind_of(item)
         if lease is None or lease.is_ended:
             url = None if lease is None else lease.url

@@ -262,6 +262,13 @@ class Picky:
         return item
 
 
+class Forgetful:
+    """A pipeline that does not return its item."""
+
+    def process_item(self, item: Any) -> None:
+        item["seen"] = True
+
+
 class Spoiler:
     """A spider middleware."""
 
@@ -661,6 +668,17 @@ async def test_nobody_is_warned_of_a_crawl_that_nobody_resumes(
     crawled = await crawl(site({"default": {}}), None, ["/carries-odd"])
     assert crawled.stats["finish_reason"] == "finished"
     assert "can't be written down" not in caplog.text
+
+
+@deferred_f_from_coro_f
+async def test_a_pipeline_that_returns_no_item_is_told_once(
+    site: SiteFactory, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = site({"default": {}})
+    crawled = await crawl(server, tmp_path, ["/a", "/b"], ITEM_PIPELINES={Forgetful: 500})
+    assert crawled.items == [None, None]
+    (message,) = (one for one in caplog.messages if "returned None" in one)
+    assert f"in place of an item of {server.url('/')}" in message
 
 
 @pytest.mark.parametrize("obeys", [True, False])
