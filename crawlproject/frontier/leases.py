@@ -11,7 +11,8 @@ kill in between costs one more fetch and nothing else.
 Meta keys: reads ``lease`` and ``fetch_ended``; writes ``fetch_started``, ``fetch_ms``,
 ``dont_retry`` (of a request to a host that can't be reached) and ``made_by`` (of a request that is
 not to be filtered: which callback made it, or ``start()``, and as which of its requests; the next
-run makes the same ones again).
+run makes the same ones again); ``lease`` and ``depth`` of the other request by which a middleware
+has got a response.
 Stats: ``downloader/request_count``.
 """
 
@@ -94,8 +95,10 @@ class LeaseGuard:
     def process_response(self, request: Request, response: Response) -> Response:
         got_by = response.request
         # A middleware may have got it by another request: what comes of it is ours.
-        if got_by is not None and got_by is not request and LEASE in request.meta:
-            got_by.meta[LEASE] = request.meta[LEASE]
+        lease = request.meta.get(LEASE)
+        if lease is not None and got_by is not None and got_by is not request:
+            got_by.meta[LEASE] = lease
+            got_by.meta["depth"] = lease.depth
         return response
 
     def _started(self, request: Request) -> None:

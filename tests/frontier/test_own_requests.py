@@ -129,6 +129,12 @@ class Own(Spider):
         yield {"got": path_of(response.url)}
         yield self.request("/from-generator")
 
+    def inner(self, response: Response) -> Iterator[Any]:
+        yield {"got": path_of(response.url)}
+        # The depth is that of the request which a middleware has got the response for.
+        if response.meta["depth"] < 2:
+            yield self.request(f"/inner?{response.meta['depth'] + 1}")
+
     def dropped(self, response: Response) -> Iterator[Any]:
         yield {"drop": True}
         yield {"break": True}
@@ -410,6 +416,15 @@ async def test_every_request_ends_whatever_becomes_of_it(site: SiteFactory, tmp_
     assert "/other" in got
     # Nothing that would be gone in the next run.
     assert len(kept_items(tmp_path)) == len(crawled.items)
+
+
+@deferred_f_from_coro_f
+async def test_what_a_middleware_gets_by_another_request_has_its_depth(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    server = site({"default": {}})
+    crawled = await crawl(server, tmp_path, ["/inner"], DEPTH_LIMIT=5, **MEDDLED)
+    assert [item["got"] for item in crawled.items] == ["/other", "/other?1", "/other?2"]
 
 
 @deferred_f_from_coro_f
