@@ -190,7 +190,7 @@ class Command(crawl.Command):
         check_outputs(crawler.settings.getdict("FEEDS"), crawler)
         check_store(settings)
         check_metrics_port(settings)
-        check_crawl_directory(crawler.settings)
+        check_crawl_directory(crawler.settings, crawler.spidercls.name)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadCrawlDirectory
 from crawlproject.frontier.database import DATABASE, check, holder
-from crawlproject.frontier.notes import ADDED_FIELDS, SEEDS, WIDENED
+from crawlproject.frontier.notes import ADDED_FIELDS, SEEDS, SPIDER, WIDENED
 from crawlproject.frontier.reading import Reader
 
 if TYPE_CHECKING:
@@ -76,6 +76,21 @@ def check_content(folder: Path) -> None:
             f"{str(path)!r} is damaged: {problem}; move it away, or use another JOBDIR; "
             "it was not touched"
         ) from None
+
+
+def check_spider(folder: Path, name: str) -> None:
+    """Raise BadCrawlDirectory if another spider has begun there: no other can make its requests."""
+    try:
+        with reading(folder) as connection:
+            owner = Reader(connection).note(SPIDER)
+    except (sqlite3.Error, OSError):
+        # Whoever opens it says what is wrong with it.
+        return
+    if owner not in (None, name):
+        raise BadCrawlDirectory(
+            f"the crawl in {str(folder)!r} is that of the spider {owner!r}: give {name!r} a JOBDIR "
+            "of its own"
+        )
 
 
 def _open_to_read(folder: Path) -> tuple[sqlite3.Connection, bool]:

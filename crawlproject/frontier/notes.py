@@ -17,6 +17,8 @@ WIDENED = "widened"
 # Names of seeds that led into a private network, or did not (``fetching/internal_seeds.py``).
 INTERNAL_SEEDS = "internal seeds"
 PUBLIC_SEEDS = "public seeds"
+# The name of the spider: no other one can make the requests that wait.
+SPIDER = "spider"
 # When the first run began.
 STARTED_AT = "started at"
 # It has requests that every run makes before all others (``prelude.py``).

@@ -22,7 +22,8 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from crawlproject.errors import BadCrawlDirectory, BadInput
 from crawlproject.frontier import clock, database
 from crawlproject.frontier.limits import limits_from
-from crawlproject.frontier.looking import check_content
+from crawlproject.frontier.looking import check_content, check_spider
+from crawlproject.frontier.notes import SPIDER
 from crawlproject.frontier.redis.address import is_shared
 from crawlproject.frontier.sqlite import SqliteFrontier
 from crawlproject.frontier.visits import Recrawl
@@ -64,7 +65,7 @@ def open_frontier(crawler: Crawler) -> Frontier:
     return _open_lasting(Path(jobdir), crawler) if jobdir else _open_temporary(crawler)
 
 
-def check_crawl_directory(settings: BaseSettings) -> None:
+def check_crawl_directory(settings: BaseSettings, spider: str) -> None:
     """Raise BadInput for a JOBDIR, or a Redis, that can't be used, before anything is set up."""
     if is_shared(settings):
         from crawlproject.frontier.redis.opening import check_shared
@@ -77,6 +78,7 @@ def check_crawl_directory(settings: BaseSettings) -> None:
         folder = Path(settings["JOBDIR"])
         if database.check(folder):
             check_content(folder)
+            check_spider(folder, spider)
         # It stays so until the crawl ends: of two that start at once, one is told here.
         _claimed[folder.resolve()] = database.Claim(folder)
 
@@ -86,7 +88,8 @@ def _open_lasting(folder: Path, crawler: Crawler) -> Frontier:
     if claim is None:
         # In another project: no command of ours has looked at it before.
         try:
-            database.check(folder)
+            if database.check(folder):
+                check_spider(folder, crawler.spidercls.name)
             claim = database.Claim(folder)
         except BadCrawlDirectory as error:
             return _dead(crawler, str(error))
@@ -95,6 +98,8 @@ def _open_lasting(folder: Path, crawler: Crawler) -> Frontier:
         frontier = _frontier(database.connect(folder), crawler)
         frontier.folder = folder
         frontier.watch(path)
+        if frontier.recall(SPIDER) is None:
+            frontier.remember(SPIDER, crawler.spidercls.name)
     except (sqlite3.Error, OSError) as error:
         frontier = _dead(crawler, f"{str(path)!r} can't be opened: {error}")
     frontier.when_closed(claim.release)

@@ -380,6 +380,21 @@ def test_ctrl_c_twice_ends_at_once(site: SiteFactory, tmp_path: Path) -> None:
     assert len(json.loads((tmp_path / "out.json").read_text())["pages"]) == 1
 
 
+def test_a_crawl_directory_of_another_spider_is_refused(site: SiteFactory, tmp_path: Path) -> None:
+    server = site({"pages": {"/": {}}})
+    assert scrapy(*command(server), cwd=tmp_path).returncode == 0
+    (tmp_path / "acme.py").write_text(
+        "from crawlproject.spiders.site import SiteSpider\n\n\n"
+        'class Other(SiteSpider):\n    name = "other"\n'
+    )
+    result = scrapy("runspider", "acme.py", *command(server)[2:], cwd=tmp_path)
+    assert (result.returncode, error_line(result.stderr)) == (
+        2,
+        "scrapy runspider: error: the crawl in 'job' is that of the spider 'site': give 'other' a "
+        "JOBDIR of its own",
+    )
+
+
 def test_the_time_limit_ends_a_crawl_with_its_outputs(site: SiteFactory, tmp_path: Path) -> None:
     server = site({"generated": {"kind": "wide", "pages": 500}, "random_delay": [0.1, 0.1]})
     options = ["-a", "timeout=1s", "-a", "concurrency=2", "-O", "out.json"]

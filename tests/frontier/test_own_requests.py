@@ -485,6 +485,26 @@ async def test_a_spider_may_close_itself_in_a_callback(site: SiteFactory, tmp_pa
 
 
 @deferred_f_from_coro_f
+async def test_another_spider_has_no_place_in_a_crawl_directory(
+    site: SiteFactory,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = site({"default": {}})
+    await crawl(server, tmp_path, ["/closes"])
+    with monkeypatch.context() as patch:
+        patch.setattr(Own, "name", "other")
+        refused = await crawl(server, tmp_path, ["/plain"])
+    assert refused.items == []
+    assert "is that of the spider 'own': give 'other' a JOBDIR of its own" in caplog.text
+    # What was queued still is, for the spider that can make it.
+    resumed = await crawl(server, tmp_path, ["/closes"])
+    assert resumed.items == [{"got": "/after-closing"}]
+    assert server.paths() == ["/closes", "/after-closing"]
+
+
+@deferred_f_from_coro_f
 async def test_a_retry_is_the_same_request_and_waits_longer_each_time(
     site: SiteFactory, tmp_path: Path
 ) -> None:
