@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import shell
 from scrapy.utils.url import guess_scheme
+from w3lib.url import file_uri_to_path
 
 from crawlproject import settings as ours
 from crawlproject.commands.components import check_password
 from crawlproject.commands.crawl import complain
 from crawlproject.commands.single import SINGLE, SingleCommand
+from crawlproject.errors import BadArgument
+from crawlproject.failures import FETCH_ERRORS, error_of, explain
 from crawlproject.frontier.scheduler import FrontierScheduler
 
 if TYPE_CHECKING:
@@ -50,9 +54,13 @@ class Command(SingleCommand, shell.Command):
     def use_seeds(self, urls: list[str]) -> None:
         assert self.settings is not None
         urls = [guess_scheme(url) for url in urls]
-        if not any(url.startswith("file:") for url in urls):
+        files = [url for url in urls if url.startswith("file:")]
+        if not files:
             super().use_seeds(urls)
             return
+        for url in files:
+            if not Path(file_uri_to_path(url)).is_file():
+                raise BadArgument("URL", f"there is no file {file_uri_to_path(url)!r}")
         handlers = {**self.settings.getdict("DOWNLOAD_HANDLERS"), "file": _FILE_HANDLER}
         self.settings.set("DOWNLOAD_HANDLERS", handlers, priority="cmdline")
 
@@ -60,7 +68,13 @@ class Command(SingleCommand, shell.Command):
         assert self.settings is not None
         if opts.spider is None:
             check_password(self.settings)
-        super().execute(args, opts)
+        try:
+            super().execute(args, opts)
+        except FETCH_ERRORS as error:
+            # Of what is fetched before the console begins, or by the code of ``-c``.
+            what = args[0] if args else "the URL"
+            complain(f"{what} could not be fetched: {explain(error_of(error))}", self.command)
+            self.exitcode = 1
 
     def update_vars(self, vars: dict[str, Any]) -> None:
         if vars["response"] is None and vars["request"] is not None:

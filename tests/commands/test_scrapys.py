@@ -325,6 +325,25 @@ def test_shell_says_what_could_not_be_fetched(run: Run, server: Site) -> None:
     assert f"scrapy shell: error: {server.url('/private')} could not be fetched" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("{gone}",), "{gone} could not be fetched: connection refused"),
+        (("-c", "fetch('{gone}')"), "the URL could not be fetched: connection refused"),
+        (("./nothing.html",), "URL: there is no file "),
+    ],
+)
+def test_shell_without_a_response_is_one_line(
+    run: Run, arguments: tuple[str, ...], message: str
+) -> None:
+    gone = "http://127.0.0.1:9/"
+    given = (argument.replace("{gone}", gone) for argument in arguments)
+    result = run("shell", *given, "-s", "RETRY_TIMES=0")
+    assert result.returncode != 0
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"scrapy shell: error: {message.replace('{gone}', gone)}")
+
+
 # check, list, settings, version, genspider, edit, startproject
 
 
