@@ -116,3 +116,13 @@ def test_a_crawl_without_it_is_refused(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "DOWNLOADER_MIDDLEWARES: crawlproject.frontier.leases.LeaseGuard is" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_what_only_a_shared_crawl_reads_is_said(site: SiteFactory, tmp_path: Path) -> None:
+    server = site({"pages": {"/": {}}})
+    given = ("FRONTIER_WAIT_FOR_SEEDS=yes", "REDIS_START_URLS_KEY=queue", "FRONTIER_CRAWL_ID=x")
+    options = [option for pair in given for option in ("-s", pair)]
+    done = scrapy("crawl", "site", "-a", f"seed={server.url()}", *options, cwd=tmp_path)
+    assert done.returncode == 0
+    lines = [line for line in done.stderr.splitlines() if "the crawl is in no Redis" in line]
+    assert {line.split()[4] for line in lines} == {pair.partition("=")[0] for pair in given}

@@ -7,6 +7,7 @@ and how pages are read.
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import sqlite3
 import tempfile
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
     from crawlproject.frontier.base import Frontier
 
+logger = logging.getLogger(__name__)
+
 HOSTNAME, DOMAIN = "hostname", "domain"
 
 # By name: it is of a later room.
@@ -51,6 +54,8 @@ _PIPELINES = "ITEM_PIPELINES"
 # How many more pages are committed at once where nobody goes on from what is committed.
 _UNHURRIED = 10
 
+# Settings that only a shared crawl reads.
+_OF_SHARED = ("FRONTIER_CRAWL_ID", "FRONTIER_WAIT_FOR_SEEDS", "REDIS_START_URLS_KEY")
 
 # Crawl directories that were claimed when the command line was checked.
 _claimed: dict[Path, database.Claim] = {}
@@ -61,6 +66,10 @@ def open_frontier(crawler: Crawler) -> Frontier:
     settings = crawler.settings
     if is_shared(settings):
         return _open_shared(crawler)
+    # Spiders of scrapy-redis have a Redis of their own.
+    if not hasattr(crawler.spidercls, "setup_redis"):
+        for name in filter(settings.get, _OF_SHARED):
+            logger.warning("%s has no effect: the crawl is in no Redis (REDIS_URL)", name)
     jobdir = settings["JOBDIR"]
     return _open_lasting(Path(jobdir), crawler) if jobdir else _open_temporary(crawler)
 
