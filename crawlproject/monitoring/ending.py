@@ -91,6 +91,8 @@ class Ending:
     # Links, and URLs of sitemaps, that were not kept because of their length.
     left_out: int = 0
     exceptions: int = 0
+    # Items that are in no output, because a pipeline has raised.
+    lost: int = 0
     # What limited the speed, as a sentence.
     speed_limit: str | None = None
     earlier: Earlier | None = None
@@ -139,6 +141,9 @@ def notes(ending: Ending) -> list[str]:
         candidates.append(f"{plural(ending.dropped, 'item')} more dropped by a pipeline.")
     if ending.exceptions:
         candidates.append(f"{plural(ending.exceptions, 'exception')} in the spider: see the log.")
+    if ending.lost:
+        items = plural(ending.lost, "item")
+        candidates.append(f"{items} lost: a pipeline has raised, see the log.")
     return [note for note in candidates if note]
 
 

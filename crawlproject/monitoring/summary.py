@@ -3,8 +3,8 @@
 Printed on ``engine_stopped``, when the feeds are closed and the live line is gone.
 
 Stats: ``scope/skipped/<reason>``, ``frontier/queued``, ``frontier/done``,
-``frontier/failed``, ``politeness/limited_by``, ``politeness/limited_by_host``, also when nothing is
-printed.
+``frontier/failed``, ``item_error_count``, ``politeness/limited_by``,
+``politeness/limited_by_host``, also when nothing is printed.
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ class Summary:
         connect = crawler.signals.connect
         connect(summary.engine_started, signals.engine_started)
         connect(summary.spider_closed, signals.spider_closed)
+        connect(summary.item_error, signals.item_error)
         if is_wanted(crawler.settings):
             connect(summary.spider_opened, signals.spider_opened)
             connect(summary.feed_slot_closed, signals.feed_slot_closed)
@@ -93,6 +94,9 @@ class Summary:
                 f"Going on with the crawl in {self._crawler.settings['JOBDIR']}: "
                 f"{plural(pages, 'page')} so far, {plural(counts.open, 'URL')} queued."
             )
+
+    def item_error(self) -> None:
+        self._crawler.stats.inc_value("item_error_count")
 
     def feed_slot_closed(self, slot: FeedSlot) -> None:
         self._feeds.add(slot)
@@ -160,6 +164,7 @@ class Summary:
             scripted=stats.get_value("pages/scripted", 0) if self._is_unrendered() else 0,
             left_out=sum(stats.get_value(key, 0) for key in _LEFT_OUT),
             exceptions=stats.get_value("spider_exceptions/count", 0),
+            lost=stats.get_value("item_error_count", 0),
             speed_limit=None if self._speed_limit is None else self._speed_limit.sentence,
         )
         if (frontier := self._frontier()) is not None:

@@ -140,8 +140,12 @@ INCOMPLETE = File("a.json", "3 pages", is_complete=False)
         ),
         (Ending(reason="memusage_exceeded"), ["Stopped early (memusage_exceeded)."]),
         (
-            Ending(dropped=1, exceptions=2),
-            ["1 item more dropped by a pipeline.", "2 exceptions in the spider: see the log."],
+            Ending(dropped=1, exceptions=2, lost=3),
+            [
+                "1 item more dropped by a pipeline.",
+                "2 exceptions in the spider: see the log.",
+                "3 items lost: a pipeline has raised, see the log.",
+            ],
         ),
         (
             Ending(seconds=2.0, tally=tally_of(fine=3, size=1_000)),

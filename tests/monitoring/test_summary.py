@@ -62,6 +62,11 @@ class DropsTheLost:
         return item
 
 
+class FailsOnItems:
+    def process_item(self, item: Any) -> Any:
+        return item if isinstance(item, Page) else item["no such field"]
+
+
 class FailingStorage:
     def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
         self._uri = uri
@@ -188,6 +193,15 @@ async def test_what_a_pipeline_dropped_is_no_page_but_told(
     printed = capsys.readouterr().err
     assert "Crawled 2 pages" in printed
     assert "1 item more dropped by a pipeline.\n" in printed
+
+
+@deferred_f_from_coro_f
+async def test_what_was_lost_because_a_pipeline_has_raised_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    crawler = await crawl(ITEM_PIPELINES={FailsOnItems: 1})
+    assert "1 item lost: a pipeline has raised, see the log.\n" in capsys.readouterr().err
+    assert crawler.stats.get_value("item_error_count") == 1
 
 
 @deferred_f_from_coro_f
