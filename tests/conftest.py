@@ -37,6 +37,8 @@ __all__ = [
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Programs write as users see them write: into a buffer, unless it is a terminal.
+os.environ.pop("PYTHONUNBUFFERED", None)
 # All sites of tests are on this machine: not each crawl is to read whom the world trusts.
 os.environ["SSL_CERT_FILE"] = os.devnull
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from w3lib.url import is_url
 from crawlproject.commands.crawl import complain
 from crawlproject.commands.single import SingleCommand
 from crawlproject.failures import error_of, explain
+from crawlproject.monitoring.streams import abandon_standard_output
 
 if TYPE_CHECKING:
     import argparse
@@ -57,7 +59,11 @@ class Command(SingleCommand, fetch.Command):
 
     def _fetched(self, response: Response, opts: argparse.Namespace) -> None:
         self._has_fetched = True
-        self._print_response(response, opts)
+        try:
+            self._print_response(response, opts)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            abandon_standard_output()
 
     def _failed(self, url: str, failure: Failure) -> None:
         assert failure.value is not None

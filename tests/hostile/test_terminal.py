@@ -184,7 +184,7 @@ def test_all_commands_are_tried() -> None:
         command = getattr(__import__(module.name, fromlist=["Command"]), "Command", None)
         if isinstance(command, type) and issubclass(command, ScrapyCommand):
             names.add(module.name.rpartition(".")[2])
-    assert names == {command[0] for command in COMMANDS} - {"settings"} | ELSEWHERE | SCRAPYS
+    assert names == {command[0] for command in COMMANDS} | ELSEWHERE | SCRAPYS
 
 
 def test_json_is_the_same_for_who_parses_it(crawled: Path, tmp_path: Path) -> None:
