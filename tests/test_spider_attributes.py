@@ -33,7 +33,7 @@ SITE = {
     }
 }
 LIMITS: dict[str, Any] = {
-    "download_timeout": 0.2,
+    "download_timeout": 1,
     "download_maxsize": "400",
     "download_warnsize": 50,
 }

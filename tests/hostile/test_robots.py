@@ -194,7 +194,7 @@ async def test_a_host_that_has_answered_is_waited_for_whatever_happens_next(
     robots = away(6, **answer)
     robots["times"]["1"] = AWAY
     server = site({"robots": robots, "pages": PAGES})
-    crawled = await crawl_site(server.url(), {"DOWNLOAD_TIMEOUT": 0.2})
+    crawled = await crawl_site(server.url(), {"DOWNLOAD_TIMEOUT": 0.5})
     assert requests_of(server)[:7] == 7 * ["/robots.txt"]
     assert sorted(server.paths()) == ["/", "/a", "/b"]
     assert crawled.skipped() == {}

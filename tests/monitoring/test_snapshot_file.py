@@ -98,7 +98,7 @@ async def test_the_last_snapshot_says_what_came_of_everything(
     site: SiteFactory, tmp_path: Path
 ) -> None:
     server, path = site(GARDEN), tmp_path / "snapshot.json"
-    crawled = await crawl_site(server.url(), watched(path, DOWNLOAD_TIMEOUT=0.5, RETRY_TIMES=1))
+    crawled = await crawl_site(server.url(), watched(path, DOWNLOAD_TIMEOUT=2, RETRY_TIMES=1))
     log, shot = server.log(), taken(path)
     assert (shot.phase, shot.reason, shot.problem) == (Phase.ENDED, "finished", None)
     assert shot.ended_at is not None

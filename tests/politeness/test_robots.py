@@ -69,7 +69,7 @@ async def test_without_an_answer_nothing_is_fetched(
     site: SiteFactory, robots: dict[str, Any], error: str, attempts: int
 ) -> None:
     server = site({"robots": robots, "pages": {"/": {}}})
-    crawled = await crawl_site(server.url(), {**NO_PATIENCE, "DOWNLOAD_TIMEOUT": 0.2})
+    crawled = await crawl_site(server.url(), {**NO_PATIENCE, "DOWNLOAD_TIMEOUT": 0.5})
     assert requests_of(server) == attempts * ["/robots.txt"]
     assert crawled.pages[server.url("/")].error == error
 

@@ -105,7 +105,7 @@ async def test_failures_are_pages_with_an_error(site: SiteFactory) -> None:
             }
         }
     )
-    crawled = await crawl_site(server.url(), {"DOWNLOAD_TIMEOUT": 0.5, "RETRY_TIMES": 1})
+    crawled = await crawl_site(server.url(), {"DOWNLOAD_TIMEOUT": 1, "RETRY_TIMES": 1})
     errors = {url[len(server.url("")) :]: page.error for url, page in crawled.pages.items()}
     assert errors == {
         "/": None,
