@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from crawlproject.frontier import flags, requests
 from crawlproject.frontier.base import DUPLICATE, LEASE, TURN, Candidate, Lease
 from crawlproject.frontier.clock import now
+from crawlproject.frontier.configuration import has_own_filter
 from crawlproject.frontier.leases import (
     FETCH_ENDED,
     FETCH_MS,
@@ -30,6 +31,7 @@ from crawlproject.frontier.leases import (
     MADE_BY,
     ON_THE_WIRE,
 )
+from crawlproject.frontier.own_filters import teach
 from crawlproject.frontier.restore import NOT_KEPT
 from crawlproject.recrawl.headers import conditions
 from crawlproject.scope.depth import depth_limit_from
@@ -97,7 +99,6 @@ class OwnRequests:
         else:
             self._canonical = CanonicalDupeFilter.from_crawler(crawler)
             self._filters = (self._canonical, dupefilter)
-        self._canonical.use(self._is_known)
         # A subclass may call a URL new that the frontier has, and that can't be made twice.
         self._may_err = type(self._canonical).request_seen is not CanonicalDupeFilter.request_seen
         self._pending: dict[str, Lease] = {}
@@ -106,6 +107,11 @@ class OwnRequests:
     def open(self) -> None:
         for one in self._filters:
             one.open()
+        if has_own_filter(self._crawler.settings):
+            # Asked about what the frontier has, ours would look no further.
+            self._canonical.use(lambda url, depth: False)
+            teach(self._filters, self._frontier.read())
+        self._canonical.use(self._is_known)
 
     def close(self, reason: str) -> None:
         for one in self._filters:

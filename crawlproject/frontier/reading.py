@@ -219,6 +219,14 @@ class Reader:
             of = referrer and address_of(referrer)
             yield Skip(address_of(url), reason, depth_of(level), of, rule)
 
+    def linked(self) -> Iterator[str]:
+        """The URLs that were not skipped, but for those found only by a redirect or a sitemap."""
+        for (url,) in self.database.execute(
+            "SELECT url FROM urls WHERE state <> 4 AND hops = 0 AND level < ? ORDER BY id",
+            (BY_SITEMAP,),
+        ):
+            yield url
+
     def has_fetched_a_seed(self) -> bool:
         row = self.database.execute("SELECT 1 FROM urls WHERE level = 0 AND state = 2 LIMIT 1")
         return row.fetchone() is not None

@@ -29,13 +29,14 @@ from crawlproject.errors import BadInput
 from crawlproject.frontier import use_frontier
 from crawlproject.frontier.base import LEASE, NOT_ASKED
 from crawlproject.frontier.clock import now
-from crawlproject.frontier.configuration import Refusal, check_configuration, dupefilter_class
+from crawlproject.frontier.configuration import Refusal, check_configuration
 from crawlproject.frontier.deadline import TIMED, Deadline
 from crawlproject.frontier.engine import fail, is_busy, look_ahead, observe_ends, stop, wake
 from crawlproject.frontier.idle_timeout import IdleTimeout
 from crawlproject.frontier.leases import FETCH_STARTED, LeasesOut
 from crawlproject.frontier.notes import STARTED_AT, UNSETTLED
 from crawlproject.frontier.opening import is_lasting, open_frontier
+from crawlproject.frontier.own_filters import build_dupefilter
 from crawlproject.frontier.own_requests import OwnRequests
 from crawlproject.frontier.prelude import EVERY_RUN, Prelude
 from crawlproject.frontier.redis.compatibility import guard_redis_spider, idle_seconds
@@ -131,7 +132,7 @@ class FrontierScheduler(BaseScheduler):
             crawler,
             frontier,
             gatekeeper,
-            build_from_crawler(load_object(dupefilter_class(settings)), crawler),
+            build_dupefilter(crawler),
             retry_backoff=settings.getfloat("FRONTIER_RETRY_BACKOFF_SECONDS"),
             commit_interval=settings.getfloat("FRONTIER_COMMIT_SECONDS"),
             deadline=Deadline.from_crawler(crawler),

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
-from scrapy.dupefilters import BaseDupeFilter
+from scrapy.dupefilters import BaseDupeFilter, RFPDupeFilter
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import Rule
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -17,6 +17,7 @@ from scrapy.utils.request import RequestFingerprinter
 from crawlproject.errors import BadArgument
 from crawlproject.spiders.site import SiteSpider
 from crawlproject.urls.dupefilter import CanonicalDupeFilter
+from crawlproject.urls.fingerprint import CanonicalFingerprinter
 from tests.crawling import crawl_site, project_settings
 
 if TYPE_CHECKING:
@@ -151,6 +152,49 @@ async def test_what_a_filter_of_a_projects_own_takes_for_a_duplicate_is_not_fetc
     assert crawled.frontier.counts().skipped == {"duplicate": 1}
     # It is a link all the same.
     assert server.url("/ant") in crawled.pages[server.url()].links
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"DUPEFILTER_CLASS": OnlyShort},
+        {"DUPEFILTER_CLASS": SubclassByLetter},
+        {"REQUEST_FINGERPRINTER_CLASS": FirstLetter},
+    ],
+)
+@pytest.mark.parametrize("spider", [ByRules, SiteSpider])
+@deferred_f_from_coro_f
+async def test_a_filter_of_a_projects_own_knows_what_earlier_runs_have_asked_for(
+    site: SiteFactory, tmp_path: Path, setting: dict[str, Any], spider: type[Spider]
+) -> None:
+    links = {"/": ["/apple"], "/apple": ["/bee"], "/bee": ["/cat"], "/cat": ["/ant", "/dog"]}
+    server = site({"pages": {path: {"links": links[path]} for path in links}, "default": {}})
+    settings = {**setting, "JOBDIR": str(tmp_path), "ROBOTSTXT_OBEY": False}
+    await crawl_site(server.url(), {**settings, "CLOSESPIDER_PAGECOUNT": 1}, spider=spider)
+    assert "/cat" not in server.paths()
+    crawled = await crawl_site(server.url(), settings, spider=spider)
+    assert server.paths() == ["/", "/apple", "/bee", "/cat", "/dog"]
+    assert crawled.frontier.counts().skipped == {"duplicate": 1}
+
+
+class OnScrapys(RFPDupeFilter):
+    """A project's own, which writes down what it was asked about."""
+
+
+@pytest.mark.parametrize("spider", [ByRules, SiteSpider])
+@deferred_f_from_coro_f
+async def test_what_a_filter_has_written_down_and_the_frontier_has_not_is_fetched(
+    site: SiteFactory, tmp_path: Path, spider: type[Spider]
+) -> None:
+    server = site({"pages": {"/": {"links": ["/a", "/b"]}}, "default": {}})
+    # A run that was killed before its first page was committed.
+    killed = OnScrapys(str(tmp_path), fingerprinter=CanonicalFingerprinter())
+    for path in ("/a", "/b"):
+        assert not killed.request_seen(Request(server.url(path)))
+    killed.close("")
+    settings = {"DUPEFILTER_CLASS": OnScrapys, "JOBDIR": str(tmp_path)}
+    await crawl_site(server.url(), settings, spider=spider)
+    assert sorted(server.paths()) == ["/", "/a", "/b"]
 
 
 class Finding(SiteSpider):
