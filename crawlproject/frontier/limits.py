@@ -60,7 +60,7 @@ def limits_from(settings: BaseSettings) -> Callable[[str], HostLimits]:
     slots: dict[str, dict[str, Any]] = settings.getdict("DOWNLOAD_SLOTS")
     exceptions: dict[str, dict[str, Any]] = settings.getdict("POLITENESS_HOSTS")
     special = {
-        host: _bounded(_excepted(usual, _of_slot(slots.get(host, {})) | exceptions.get(host, {})))
+        host: _bounded(_excepted(usual, _of_slot(slots.get(host, {})), exceptions.get(host, {})))
         for host in {*slots, *exceptions}
     }
     others = _bounded(usual)
@@ -87,10 +87,12 @@ def _of_slot(slot: dict[str, Any]) -> dict[str, Any]:
     return limits
 
 
-def _excepted(usual: HostLimits, exception: dict[str, Any]) -> HostLimits:
+def _excepted(usual: HostLimits, slot: dict[str, Any], exception: dict[str, Any]) -> HostLimits:
     """As with settings for all hosts: a rate replaces the delay, and a concurrency is a target."""
     if exception.get("rate") and "delay" not in exception:
+        # Also that of the slot: Scrapy's slots have no rate, and so the rate as their delay.
         exception = {**exception, "delay": 0.0}
+    exception = slot | exception
     limits = usual._replace(**exception)
     if "concurrency" in exception or exception.get("rate"):
         limits = limits._replace(target=max(limits.target, limits.concurrency))

@@ -11,6 +11,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 
 from crawlproject.frontier.limits import complete_limits, limits_from
 from crawlproject.frontier.opening import host_function
+from crawlproject.spiders import arguments
 from tests.crawling import crawl_site, project_settings
 
 if TYPE_CHECKING:
@@ -155,6 +156,20 @@ def test_the_limits_of_a_host_are_those_of_the_settings(
 ) -> None:
     found = limits_from(project_settings(settings))("a.com")._asdict()
     assert {name: found[name] for name in limits} == limits
+
+
+@pytest.mark.parametrize(
+    ("exception", "delay"),
+    [({"rate": 4}, 0.0), ({"rate": 4, "delay": 1}, 1.0), ({"delay": 2}, 2.0)],
+)
+def test_a_rate_of_a_single_host_has_no_delay_in_a_crawl_either(
+    exception: dict[str, float], delay: float
+) -> None:
+    settings = project_settings({"POLITENESS_HOSTS": {"a.com": exception}})
+    # It gives Scrapy's slots the limits, too.
+    arguments.apply({"seed": "http://a.com/"}, settings)
+    limits = limits_from(settings)("a.com")
+    assert (limits.delay, limits.rate) == (delay, exception.get("rate", 0))
 
 
 @pytest.mark.parametrize(
