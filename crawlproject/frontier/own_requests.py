@@ -19,6 +19,8 @@ from hashlib import blake2b
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
+from scrapy import Request
+
 from crawlproject.frontier import flags, requests
 from crawlproject.frontier.base import DUPLICATE, LEASE, TURN, Candidate, Lease
 from crawlproject.frontier.clock import now
@@ -39,7 +41,7 @@ from crawlproject.urls.canonical import NotCrawlable, canonicalize, origin_of, w
 from crawlproject.urls.dupefilter import CanonicalDupeFilter
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.dupefilters import BaseDupeFilter
     from scrapy.http import Headers
@@ -53,6 +55,8 @@ logger = logging.getLogger(__name__)
 FOLLOWED_FROM = "followed_from"
 # Links that are noted on leases and not committed yet; those of ended leases are removed then.
 _MOST_PENDING = 4096
+# Another filter than the frontier's takes a URL for another one.
+_LEFT_OUT = f"{DUPLICATE}: DUPEFILTER_CLASS"
 _OF_ONE_RESPONSE = (TURN, ON_THE_WIRE, FETCH_STARTED, FETCH_ENDED, FETCH_MS)
 # Headers that are for one origin only.
 _CREDENTIALS = (b"Authorization", b"Cookie", b"Proxy-Authorization")
@@ -211,8 +215,7 @@ class OwnRequests:
             # It has no place among the links of its page. Depth 0: ``depth_reset`` was set for it.
             return not is_duplicate and self._admit(request, url, reason)
         if is_duplicate and not self._is_known(url, depth):
-            # Another filter than the frontier's takes it for another URL.
-            reason = f"{DUPLICATE}: DUPEFILTER_CLASS"
+            reason = _LEFT_OUT
         if url not in lease.requests:
             lease.links.append(url)
             if reason is not None:
@@ -226,6 +229,17 @@ class OwnRequests:
         if is_new:
             self._note_pending(url, lease)
         return is_new
+
+    def leave_out_duplicates(self, lease: Lease) -> None:
+        """Ask the filters about links that were noted on a lease as plain URLs."""
+        depth = lease.depth + 1
+        for url in lease.links:
+            if url in lease.reasons:
+                continue
+            if not self._is_duplicate(Request(wire_url(url), meta={"depth": depth})):
+                self._note_pending(url, lease)
+            elif not self._is_known(url, depth):
+                lease.reasons[url] = _LEFT_OUT
 
     def _note_pending(self, url: str, lease: Lease) -> None:
         if len(self._pending) >= _MOST_PENDING:

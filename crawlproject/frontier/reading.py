@@ -220,10 +220,9 @@ class Reader:
             yield Skip(address_of(url), reason, depth_of(level), of, rule)
 
     def linked(self) -> Iterator[str]:
-        """The URLs that were not skipped, but for those found only by a redirect or a sitemap."""
+        """The URLs that were not skipped, but for those that a redirect has led to."""
         for (url,) in self.database.execute(
-            "SELECT url FROM urls WHERE state <> 4 AND hops = 0 AND level < ? ORDER BY id",
-            (BY_SITEMAP,),
+            "SELECT url FROM urls WHERE state <> 4 AND hops = 0 ORDER BY id"
         ):
             yield url
 

@@ -90,7 +90,7 @@ class FrontierScheduler(BaseScheduler):
         self._commit_interval = commit_interval
         self._commits = create_looping_call(frontier.commit)
         self._out = LeasesOut(frontier)
-        self._own = OwnRequests(
+        self._own = own = OwnRequests(
             crawler,
             frontier,
             dupefilter,
@@ -98,6 +98,8 @@ class FrontierScheduler(BaseScheduler):
             retry_backoff=retry_backoff,
             is_lasting=is_lasting,
         )
+        # For who notes links on a lease without a Request, where a project has a filter of its own.
+        self.leave_out_duplicates = own.leave_out_duplicates
         self._deadline = deadline
         turnstile = Turnstile(frontier, self._verdict)
         # A context in which a request that is not queued has its turn, for the downloader.

@@ -17,6 +17,7 @@ from crawlproject.failures import NotNow, Verdict, error_of, is_bug
 from crawlproject.fetching.guard import guard_of
 from crawlproject.frontier.base import LEASE, Candidate
 from crawlproject.frontier.configuration import check_subclass, has_own_filter, refuse
+from crawlproject.frontier.engine import scheduler_of
 from crawlproject.frontier.entry import address_of
 from crawlproject.frontier.flags import set_flags
 from crawlproject.frontier.opening import keeps_visits
@@ -293,6 +294,8 @@ class SiteSpider(RuleSpider):
         lease: Lease = response.meta[LEASE]
         if not self._keeps_visits or note_visit(lease, response):
             self._sitemaps.read(response, lease)
+            if has_own_filter(self.crawler.settings):
+                scheduler_of(self.crawler).leave_out_duplicates(lease)
 
     def sitemap_failed(self, failure: Failure) -> None:
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]

@@ -177,6 +177,29 @@ async def test_a_filter_of_a_projects_own_knows_what_earlier_runs_have_asked_for
     assert crawled.frontier.counts().skipped == {"duplicate": 1}
 
 
+@pytest.mark.parametrize(
+    "setting", [{"DUPEFILTER_CLASS": OnlyShort}, {"REQUEST_FINGERPRINTER_CLASS": FirstLetter}]
+)
+@deferred_f_from_coro_f
+async def test_a_filter_of_a_projects_own_is_asked_about_what_a_sitemap_names(
+    site: SiteFactory, setting: dict[str, Any]
+) -> None:
+    # /cat is linked to, too, and has the place of a page that is.
+    pages: dict[str, Any] = {"/": {"links": ["/apple"]}, "/apple": {"links": ["/cat"]}}
+    names = "".join(f"<url><loc>http://127.0.0.1:{{port}}/{name}</loc></url>" for name in NAMED)
+    space = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    body = f'<urlset xmlns="{space}">{names}</urlset>'
+    pages["/map.xml"] = {"body": body, "content_type": "text/xml"}
+    server = site({"robots": "Sitemap: /map.xml", "pages": pages, "default": {}})
+    crawled = await crawl_site(server.url(), {**setting, "SITEMAPS_MODE": "always"})
+    assert sorted(map(server.url, ["/", "/apple", "/bee", "/cat"])) == sorted(crawled.pages)
+    assert crawled.skipped() == {server.url("/bat"): "duplicate", server.url("/cow"): "duplicate"}
+    assert crawled.depths()[server.url("/cat")] == 2
+
+
+NAMED = ("bee", "bat", "cat", "cow")
+
+
 class OnScrapys(RFPDupeFilter):
     """A project's own, which writes down what it was asked about."""
 
