@@ -18,6 +18,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from crawlproject.errors import BadArgument
@@ -96,6 +97,10 @@ class Duplicates:
             )
             if frontier is not None:
                 self._streaming.learn(frontier.read().arrived())
+            connect = self._crawler.signals.connect
+            connect(self._streaming.keep, signals.item_scraped)
+            connect(self._streaming.forget, signals.item_dropped)
+            connect(self._streaming.forget, signals.item_error)
 
     def close_spider(self) -> None:
         if self._streaming is not None:

@@ -5,13 +5,15 @@ An item that has a text is compared with those before it, and is marked at once:
 Which item is the first depends on the order of the responses. Signatures are in a temporary file,
 so memory stays flat; those of earlier runs are made again from the items in the crawl directory.
 An item is not compared with one of an earlier run that has the same ``url``: its page is visited
-again, and the new item takes the place of the old one.
+again, and the new item takes the place of the old one. Nor is it compared with one that a later
+pipeline has dropped, or failed at.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter, is_item
@@ -61,6 +63,8 @@ class StreamingDuplicates:
         # A temporary file: it is not needed after a crash.
         self._database = sqlite3.connect("", isolation_level=None)
         self._database.executescript(_SCHEMA)
+        # The signature that was added for the item which a task passes through the pipelines.
+        self._added: ContextVar[list[int]] = ContextVar("added")
         self._database.execute("BEGIN")
 
     def learn(self, records: Iterable[Record]) -> None:
@@ -74,6 +78,7 @@ class StreamingDuplicates:
 
     def mark(self, item: Any) -> Any:
         """Compare an item with those before it. Raises DropItem."""
+        self._added.set([])
         if not is_item(item):
             return item
         adapter = ItemAdapter(item)
@@ -84,7 +89,7 @@ class StreamingDuplicates:
         own_url = _url(adapter)
         found = self._nearest(signature, own_url)
         if found is None:
-            self._add(own_url, signature)
+            self._added.set([self._add(own_url, signature)])
             return item
         if self._stats is not None:
             self._stats.inc_value("duplicates/items")
@@ -95,6 +100,16 @@ class StreamingDuplicates:
         with suppress(KeyError, AttributeError):
             adapter["near_duplicate_of"], adapter["similarity"] = url, round(similarity, 3)
         return item
+
+    def keep(self) -> None:
+        """The item of this task is through all pipelines."""
+        self._added.get([]).clear()
+
+    def forget(self) -> None:
+        """The item of this task was dropped: others are no duplicates of what nobody gets."""
+        added = self._added.get([])
+        self._database.executemany("DELETE FROM items WHERE id = ?", [(one,) for one in added])
+        added.clear()
 
     def close(self) -> None:
         self._database.close()
@@ -115,7 +130,7 @@ class StreamingDuplicates:
                 nearest, most = (url, similarity), similarity
         return nearest
 
-    def _add(self, url: str | None, signature: bytes, *, is_earlier: bool = False) -> None:
+    def _add(self, url: str | None, signature: bytes, *, is_earlier: bool = False) -> int:
         cursor = self._database.execute(
             "INSERT INTO items (url, signature, is_earlier) VALUES (?, ?, ?)",
             (url, signature, is_earlier),
@@ -124,6 +139,7 @@ class StreamingDuplicates:
             "INSERT OR IGNORE INTO bands VALUES (?, ?)",
             [(number, cursor.lastrowid) for number in self._bands(signature)],
         )
+        return cursor.lastrowid or 0
 
     def _bands(self, signature: bytes) -> list[int]:
         values = self._signatures.values(signature)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import asyncio
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from scrapy import Field, Item
+from scrapy import Field, Item, Request, Spider
 from scrapy.exceptions import DropItem
+from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
 
 from crawlproject import settings as ours
@@ -15,6 +17,14 @@ from crawlproject.pages.signatures import BACKENDS
 from crawlproject.pipelines.duplicates import Duplicates
 from crawlproject.pipelines.parameters import SignatureParameters
 from crawlproject.pipelines.streaming import StreamingDuplicates
+from tests.crawling import crawl_site
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from scrapy.http import Response
+
+    from tests.site.fixture import Site
 
 OURS = {name: value for name, value in vars(ours).items() if name.startswith("DUPLICATES_")}
 TEXT = [f"word{number}" for number in range(400)]
@@ -135,3 +145,40 @@ def test_bad_settings_of_another_project_are_told_before_its_first_item(
     crawler = get_crawler(settings_dict={**OURS, "ADDONS": {}, **bad})
     with pytest.raises(BadArgument, match=next(iter(bad))):
         Duplicates.from_crawler(crawler)
+
+
+class Priced:
+    """A pipeline of a project's own, behind ours."""
+
+    async def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(0)
+        if item["url"] == "dropped":
+            raise DropItem("no price")
+        if item["url"] == "broken":
+            raise ValueError("a bug of the pipeline's")
+        return item
+
+
+class Items(Spider):
+    name = "items"
+    seed: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.seed)
+
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[Any]:
+        for url in ("dropped", "broken", "kept", "like kept"):
+            yield {"url": url, "text": OTHER}
+
+
+@pytest.mark.parametrize("action", ["mark", "drop"])
+@deferred_f_from_coro_f
+async def test_an_item_is_no_duplicate_of_one_that_a_later_pipeline_drops(
+    site: Callable[..., Site], fastpath: bool, action: str
+) -> None:
+    pipelines: dict[Any, int | None] = {**ours.ITEM_PIPELINES, Priced: 300}
+    settings: dict[str, Any] = {"ITEM_PIPELINES": pipelines, "DUPLICATES_ITEM_TEXT": "text"}
+    settings |= {"DUPLICATES_ACTION": action, "ROBOTSTXT_OBEY": False}
+    crawled = await crawl_site(site({"default": {}}).url(), settings, spider=Items)
+    marks = {item["url"]: item.get("near_duplicate_of") for item in crawled.items}
+    assert marks == {"kept": None} | ({"like kept": "kept"} if action == "mark" else {})
