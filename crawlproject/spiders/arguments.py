@@ -173,11 +173,17 @@ def check_all(settings: BaseSettings) -> None:
     _check_names(settings)
 
 
+_OF_GATE = ("CONCURRENT_REQUESTS_PER_DOMAIN", "DOWNLOAD_SLOTS")
+
+
 def check_ours(settings: BaseSettings) -> None:
-    """Check the settings of this project that another one sets. Raises BadArgument."""
+    """Check the settings of this project that another one sets, and the limits of Scrapy's by which
+    the gate would let no request start. Raises BadArgument.
+    """
     for argument in _CHECKED:
         name = argument.setting
-        if not hasattr(default_settings, name) and not name.startswith(_SCRAPY_REDIS):
+        is_ours = not hasattr(default_settings, name) and not name.startswith(_SCRAPY_REDIS)
+        if is_ours or name in _OF_GATE:
             _check_one(argument, settings)
 
 

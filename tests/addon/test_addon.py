@@ -337,6 +337,15 @@ def test_a_spider_that_needs_all_our_settings_is_one_line_and_costs_no_output(
             "POLITENESS_HOSTS: 'dealy' for 127.0.0.1 is not one of delay, concurrency, rate",
         ),
         ("POLITENESS_RATE=fast", "POLITENESS_RATE: 'fast' is not a number of requests a second"),
+        # No request would ever start.
+        (
+            "CONCURRENT_REQUESTS_PER_DOMAIN=0",
+            "CONCURRENT_REQUESTS_PER_DOMAIN: '0' is not a whole number of 1 or more",
+        ),
+        (
+            'DOWNLOAD_SLOTS={"127.0.0.1": {"concurrency": 0}}',
+            "DOWNLOAD_SLOTS: concurrency for 127.0.0.1: '0' is not a whole number of 1 or more",
+        ),
     ],
 )
 def test_a_wrong_value_of_our_settings_is_one_line_and_costs_no_output(
