@@ -79,7 +79,7 @@ def check_crawl_directory(settings: BaseSettings, spider: str) -> None:
     if is_shared(settings):
         from crawlproject.frontier.redis.opening import check_shared
 
-        check_shared(settings)
+        check_shared(settings, spider)
         return
     if settings["JOBDIR"] is not None and not str(settings["JOBDIR"]).strip():
         raise BadCrawlDirectory("JOBDIR is empty: name a directory, as in -s JOBDIR=crawls/example")

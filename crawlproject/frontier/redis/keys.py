@@ -7,7 +7,7 @@ blocks, buckets and pages are in turn. What has neither host nor number is in th
 
 | key | type | what |
 |---|---|---|
-| ``meta`` | hash | ``birth``, ``last_id``, ``census``, ``idle``, ``stop``, ``ends_at`` … |
+| ``meta`` | hash | ``birth``, ``spider``, ``last_id``, ``census``, ``stop``, ``ends_at`` … |
 | ``notes`` | hash | what the crawl remembers of itself: seeds, scope |
 | ``workers`` | sorted set | sessions, by when they end unless they are renewed |
 | ``redo``, ``applied`` | string | a commit to several shards that is under way; the last one here |

@@ -13,11 +13,12 @@ import tempfile
 import weakref
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import signals
 
 from crawlproject.errors import BadArgument
+from crawlproject.frontier.notes import SPIDER
 from crawlproject.frontier.redis.compatibility import crawl_name
 from crawlproject.frontier.redis.connection import address_of, check, connect, servers_of
 from crawlproject.frontier.redis.ending import bury
@@ -64,6 +65,9 @@ def open_shared(
     logger.info("The crawl %r is shared, at %s", crawl, address_of(client))
     if settings.getbool("SCHEDULER_FLUSH_ON_START"):
         forget_if_alone(scripts)
+    if crawler.spider is not None:
+        scripts.ask("HSETNX", "meta", SPIDER, crawler.spider.name)
+        _check_spider(client, crawl, crawler.spider.name)
     bury(scripts)
     frontier = RedisFrontier(
         scripts,
@@ -132,12 +136,28 @@ def _seeding(crawler: Crawler, client: Redis) -> Seeding | None:
     return Seeding(Feed(client, crawler.settings, crawler.spider.name), seed_of)
 
 
-def check_shared(settings: BaseSettings) -> None:
+def _check_spider(client: Redis, crawl: str, name: str) -> None:
+    """Raise BadInput for a crawl of another spider: no other one can make its requests."""
+    owner = cast("bytes | None", client.hget(f"{prefix_of(crawl)}meta", SPIDER))
+    if owner not in (None, name.encode()):
+        raise BadArgument(
+            "FRONTIER_CRAWL_ID",
+            f"the crawl {crawl!r} at {address_of(client)} is that of the spider "
+            f"{owner.decode('utf-8', 'replace')!r}: give {name!r} one of its own",
+        )
+
+
+def check_shared(settings: BaseSettings, spider: str) -> None:
     """Raise BadInput for what can't be shared, before anything is set up."""
     if settings.getbool("STORE_BODIES") and not settings["STORE_URI"]:
         raise BadArgument(
             "STORE_BODIES", "with REDIS_URL, say where all workers can write: STORE_URI"
         )
-    check(connect(settings))
+    client = connect(settings)
+    check(client)
+    named = settings["FRONTIER_CRAWL_ID"] or crawl_name(settings, spider)
+    # One without a name is known by its spider.
+    if named and not settings.getbool("SCHEDULER_FLUSH_ON_START"):
+        _check_spider(client, str(named), spider)
     if settings["JOBDIR"]:
         logger.warning("JOBDIR is not used: the crawl is kept in Redis")

@@ -186,6 +186,27 @@ def test_scheduler_persist_queue_key_and_flush_on_start_are_obeyed(
     assert keys_of(own_redis) == set()
 
 
+def test_another_spider_has_no_place_in_a_shared_crawl(
+    site: SiteFactory, own_redis: OwnRedis, project: StockProject
+) -> None:
+    server = site({"pages": {"/": {"links": ["/a"]}, "/a": {}}})
+    options = ("-a", f"site={server.url()}", "-s", "FRONTIER_CRAWL_ID=jobs")
+    kept = {"ADDONS": ADDONS, "REDIS_URL": own_redis.url, **QUICK}
+    project.write(SPIDER, **kept)
+    # robots.txt, and the first page.
+    project.crawl(*options, "-s", "CLOSESPIDER_PAGECOUNT=2")
+    assert server.paths() == ["/"]
+    project.write(SPIDER.replace('"shop"', '"other"'), **kept)
+    log = ended(project.start(*options, spider="other"), exit_code=1)
+    assert "is that of the spider 'shop': give 'other' one of its own" in log
+    assert "Traceback" not in log
+    assert server.paths() == ["/"]
+    # What was queued still is, for the spider that can make it.
+    project.write(SPIDER, **kept)
+    project.crawl(*options)
+    assert server.paths() == ["/", "/a"]
+
+
 FLUSHING = (
     SPIDER
     + """

@@ -97,3 +97,21 @@ def test_a_crawl_that_is_not_fed_needs_a_seed(redis_url: str, tmp_path: Path) ->
     done = scrapy("crawl", "site", "-s", f"REDIS_URL={redis_url}", cwd=tmp_path)
     assert done.returncode == 2
     assert "seed: missing" in done.stderr
+
+
+def test_a_crawl_of_another_spider_is_refused(
+    site: SiteFactory, tmp_path: Path, redis_url: str
+) -> None:
+    server = site(SPEC)
+    named = ("-s", f"REDIS_URL={redis_url}", "-s", "FRONTIER_CRAWL_ID=fleet")
+    seed = ("-a", f"seed={server.url()}")
+    assert scrapy("crawl", "site", *seed, *named, cwd=tmp_path).returncode == 0
+    (tmp_path / "acme.py").write_text(
+        "from crawlproject.spiders.site import SiteSpider\n\n\n"
+        'class Other(SiteSpider):\n    name = "other"\n'
+    )
+    asked = len(server.log())
+    done = scrapy("runspider", "acme.py", *seed, *named, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is that of the spider 'site': give 'other' one of its own" in done.stderr
+    assert len(server.log()) == asked
