@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import RedisError
 from scrapy_redis.spiders import RedisMixin
 
+from crawlproject.frontier.redis.fed import NoSeed
 from crawlproject.frontier.redis.feeding import LIST, SET, SORTED, Feed
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ class _Guard:
         self._feed = Feed(spider.server, crawler.settings, spider.name, spider.redis_key)
         self._is_away = False
         self._make = spider.make_request_from_data
+        # One of a spider's own may leave values out on purpose.
+        self._leaves_out = (
+            type(spider).make_request_from_data is not RedisMixin.make_request_from_data
+        )
         spider.make_request_from_data = self._made
         pop = {
             LIST: spider.pop_list_queue,
@@ -99,7 +104,10 @@ class _Guard:
     def _made(self, data: Any) -> Any:
         try:
             made = self._make(data)
-            return list(made) if isinstance(made, Iterable) else made
+            made = list(made) if isinstance(made, Iterable) else made
+            if made or self._leaves_out:
+                return made
+            raise NoSeed("it has no url")
         except Exception as error:  # whatever a value can do to a spider's own code
             self._stats.inc_value("frontier/malformed_seeds")
             value = data if isinstance(data, bytes) else str(data).encode()

@@ -191,7 +191,15 @@ def test_what_is_no_seed_costs_itself_alone(
     site: SiteFactory, own_redis: OwnRedis, project: StockProject
 ) -> None:
     server = site({"pages": {"/": {}, "/b": {}}})
-    bad = [b"123", b"[1]", b"\xff\xfe", b"no url", b'{"url": 5}', b'{"url": "x:", "meta": 1}']
+    bad = [
+        b"123",
+        b"[1]",
+        b"\xff\xfe",
+        b"no url",
+        b'{"page": 3}',
+        b'{"url": 5}',
+        b'{"url": "x:", "meta": 1}',
+    ]
     put(own_redis.client, "lpush", server.url(), *bad, server.url("/b"))
     # What only the frontier says of a request is no way to break it.
     put(own_redis.client, "lpush", json.dumps({"url": server.url("/c"), "meta": {"lease": 1}}))
