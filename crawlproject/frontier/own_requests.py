@@ -261,7 +261,7 @@ class OwnRequests:
     def _is_known(self, url: str, depth: int) -> bool:
         is_duplicate = self._frontier.is_duplicate
         # Scrapy does not filter what a spider starts with, but that is no reason to ask again.
-        if is_duplicate(url, depth) or is_duplicate(f"{url}#{_START_MARK}", depth):
+        if is_duplicate(url, depth) or is_duplicate(f"{url}#{START_MARK}", depth):
             return True
         lease = self._pending.get(url)
         return lease is not None and not lease.is_ended
@@ -362,4 +362,5 @@ def _is_retry(request: Request, url: str, lease: Lease) -> bool:
     return lease.request is None or lease.url == url or lease.url.startswith(f"{url}#")
 
 
-_START_MARK = _mark(FIRST_START)
+START_MARK = _mark(FIRST_START)
+"""Behind a URL with which a spider has started."""

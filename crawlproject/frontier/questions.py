@@ -9,6 +9,7 @@ from crawlproject.frontier import overview
 from crawlproject.frontier.base import Robots, State
 from crawlproject.frontier.entry import SITEMAP, Wait, Way, address_of, depth_of
 from crawlproject.frontier.near import near
+from crawlproject.frontier.own_requests import START_MARK
 from crawlproject.frontier.reading import LINK_BYTES, Node, Reader
 from crawlproject.frontier.redirects import sources_of
 from crawlproject.frontier.rows import STATES
@@ -98,8 +99,8 @@ class Questions:
         self._reader = Reader(database)
 
     def find(self, url: str) -> Known | None:
-        """A page, or else a sitemap."""
-        return self._find(url) or self._find(f"{url}{SITEMAP}")
+        """A page, or else a sitemap, or what a spider has started with."""
+        return self._find(url) or self._find(f"{url}{SITEMAP}") or self._find(f"{url}#{START_MARK}")
 
     def _find(self, url: str) -> Known | None:
         return self._one("fingerprint = ? AND url = ?", fingerprint(url), url)

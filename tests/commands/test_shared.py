@@ -11,6 +11,8 @@ from redis import Redis
 
 from crawlproject.frontier.base import NOFOLLOW, Candidate, Robots
 from crawlproject.frontier.clock import now
+from crawlproject.frontier.entry import SITEMAP
+from crawlproject.frontier.own_requests import START_MARK
 from crawlproject.frontier.redis.keys import prefix_of
 from crawlproject.frontier.redis.scripts import Scripts
 from crawlproject.frontier.redis.shared import Shared
@@ -118,6 +120,22 @@ def test_a_url_is_told_of_as_in_a_crawl_directory(
         near = [one for one in expected.pop("near") if one["how"] != "spelled almost the same"]
         assert told.pop("near") == near, asked
         assert without_times(told) == without_times(expected), asked
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_a_sitemap_and_what_a_spider_starts_with_are_found_by_their_urls(
+    capfd: CapFd, tmp_path: Path, redis_url: str, is_shared: bool
+) -> None:
+    crawl = SharedCrawl(redis_url) if is_shared else Crawl(tmp_path)
+    crawl.fetch("/")
+    crawl.frontier.admit([Candidate(f"{url('/sitemap.xml')}{SITEMAP}")], 1)
+    crawl.frontier.admit([Candidate(f"{url('/start')}#{START_MARK}")])
+    crawl.close()
+    where = redis_url if is_shared else tmp_path
+    for path, lead in (("/sitemap.xml", "site"), ("/start", "seed")):
+        answer = ask(capfd, "why", url(path), where, "--json")
+        told = json.loads(answer.out)
+        assert (told["state"], told["way"]) == ("queued", [{"url": url(path), "lead": lead}])
 
 
 def test_a_path_is_one_of_the_seeds_host(capfd: CapFd, redis_url: str) -> None:

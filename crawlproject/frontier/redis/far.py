@@ -29,11 +29,11 @@ class FarQuestions(Questions):
         self._asked: set[str] = set()
         around.copy_start()
 
-    def find(self, url: str) -> Known | None:
+    def _find(self, url: str) -> Known | None:
         if url not in self._asked:
             self._asked.add(url)
             self._around.copy_of(url)
-        return super().find(url)
+        return super()._find(url)
 
     def near(self, url: str) -> list[Near]:
         self._around.copy_near(url)
