@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawlproject.errors import BadArgument
 from crawlproject.service.layout import SNAPSHOT, feeds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
 
     from crawlproject.service.options import Options
 
@@ -21,6 +22,18 @@ def settings_of(
     can_store = "REDIS_URL" not in ordered or "STORE_URI" in ordered
     defaults = _defaults(folder, store_bodies=options.store_bodies and can_store)
     return {**defaults, **ordered, **_fixed(folder, log, options)}
+
+
+def check_changeable(names: Iterable[str], options: Options) -> None:
+    """Raise BadArgument for a setting that would have no effect in an order."""
+    fixed = _fixed(Path(), Path(), options)
+    for name in names:
+        if name in fixed:
+            raise BadArgument(
+                f"setting {name}",
+                "the service sets it for each job, which has a crawl directory and a log of its "
+                "own: an order with the same jobid goes on with it",
+            )
 
 
 def _defaults(folder: Path, *, store_bodies: bool) -> dict[str, str]:

@@ -30,6 +30,7 @@ from twisted.web.server import NOT_DONE_YET
 from crawlproject.errors import BadArgument, BadInput
 from crawlproject.service.book import Status
 from crawlproject.service.http import Refused, client_gone, send
+from crawlproject.service.job_settings import check_changeable
 from crawlproject.service.layout import check_name
 
 if TYPE_CHECKING:
@@ -204,6 +205,7 @@ class Schedule(_Asynchronous, webservice.Schedule):
         if known is not None and known.is_open:
             raise Refused(HTTPStatus.CONFLICT, f"job {job} is {known.status} already")
         self.root.guard.check_settings(settings)
+        check_changeable(settings, self.root.options)
         arguments = _arguments(given)
         for name, value in (arguments | settings).items():
             if len(value.encode()) > _LONGEST:

@@ -368,3 +368,11 @@ def test_what_is_not_safe_is_not_started(
     assert result.stderr.startswith(f"serve: error: {problem}")
     assert result.stderr.count("\n") == 1
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize("name", ["JOBDIR", "LOG_FILE", "METRICS_PORT", "MONITORING_SUMMARY"])
+def test_a_setting_that_the_service_sets_itself_is_refused(protected: Service, name: str) -> None:
+    job = {"project": "crawlproject", "spider": "site", "seed": "https://example.invalid/"}
+    reply = protected.form("/schedule.json", **job, setting=f"{name}=7")
+    assert reply.status == 400
+    assert reply.json["message"].startswith(f"setting {name}: the service sets it for each job")
