@@ -29,6 +29,7 @@ from crawlproject.frontier.redis.keys import VERSION, prefix_of
 from crawlproject.frontier.redis.names import worker_name
 from crawlproject.frontier.redis.scripts import Scripts, scripts_of
 from crawlproject.frontier.redis.seeding import Seeding
+from crawlproject.frontier.redis.shared import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +62,8 @@ def open_shared(
     for warning in check(client):
         logger.warning(warning)
     crawl = crawl_id(settings, crawler.spider.name if crawler.spider else "", crawler)
-    scripts = shared_scripts(client, crawl, settings)
+    with in_words(client):
+        scripts = shared_scripts(client, crawl, settings)
     logger.info("The crawl %r is shared, at %s", crawl, address_of(client))
     if settings.getbool("SCHEDULER_FLUSH_ON_START"):
         forget_if_alone(scripts)
@@ -138,7 +140,8 @@ def _seeding(crawler: Crawler, client: Redis) -> Seeding | None:
 
 def _check_spider(client: Redis, crawl: str, name: str) -> None:
     """Raise BadInput for a crawl of another spider: no other one can make its requests."""
-    owner = cast("bytes | None", client.hget(f"{prefix_of(crawl)}meta", SPIDER))
+    with in_words(client):
+        owner = cast("bytes | None", client.hget(f"{prefix_of(crawl)}meta", SPIDER))
     if owner not in (None, name.encode()):
         raise BadArgument(
             "FRONTIER_CRAWL_ID",

@@ -115,3 +115,16 @@ def test_a_crawl_of_another_spider_is_refused(
     assert done.returncode == 2
     assert "is that of the spider 'site': give 'other' one of its own" in done.stderr
     assert len(server.log()) == asked
+
+
+def test_a_name_that_somebody_else_uses_for_another_key_is_one_line(
+    site: SiteFactory, tmp_path: Path, redis_url: str
+) -> None:
+    server = site(SPEC)
+    Redis.from_url(redis_url).set("crawl:{fleet}:meta", "not ours")
+    named = ("-s", f"REDIS_URL={redis_url}", "-s", "FRONTIER_CRAWL_ID=fleet")
+    done = scrapy("crawl", "site", "-a", f"seed={server.url()}", *named, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "scrapy crawl: error: redis://" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert server.log() == []
