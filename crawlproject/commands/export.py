@@ -122,4 +122,8 @@ class Command(crawl.Command):
 def _say(reader: Reader) -> None:
     counts = overview.count(reader.database)
     rest = f"; {plural(counts.open, 'URL')} not yet fetched" if counts.open else ""
-    tell(f"Wrote {plural(reader.count_pages(), 'page')}{rest}.")
+    others = reader.count_others()
+    pages = reader.count() - others
+    words = [plural(pages, "page")] if pages or not others else []
+    words += [plural(others, "item")] if others else []
+    tell(f"Wrote {' and '.join(words)}{rest}.")

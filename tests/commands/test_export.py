@@ -79,6 +79,21 @@ def test_the_bytes_are_those_of_the_crawls_own_outputs(crawled: Crawled, tmp_pat
     assert not [path.name for path in tmp_path.iterdir() if not path.name.startswith("out.")]
 
 
+def test_items_that_are_no_pages_are_counted_too(site: SiteFactory, tmp_path: Path) -> None:
+    (tmp_path / "plain.py").write_text(
+        "import scrapy\n\n\nclass Plain(scrapy.Spider):\n    name = 'plain'\n\n"
+        "    async def start(self):\n        yield scrapy.Request(self.site)\n\n"
+        "    def parse(self, response):\n        yield {'n': 1}\n        yield {'n': 2}\n"
+    )
+    server = site({"pages": {"/": {}}})
+    crawl = ("crawl", "plain", "-s", "SPIDER_MODULES=plain", "-s", "JOBDIR=job")
+    done = scrapy(*crawl, "-a", f"site={server.url()}", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    result = scrapy("export", "job", "-O", "out.json", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "Wrote 2 items.\n")
+    assert json.loads((tmp_path / "out.json").read_text())["items"] == [{"n": 1}, {"n": 2}]
+
+
 def test_an_archive_needs_to_know_where_bodies_are(crawled: Crawled, tmp_path: Path) -> None:
     result = scrapy("export", crawled.where, "-O", "out.warc.gz", cwd=tmp_path)
     assert (result.returncode, result.stderr.count("\n")) == (2, 1)
