@@ -18,7 +18,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.misc import load_object
 
 from crawlproject.errors import BadCrawlDirectory, BadInput
 from crawlproject.frontier import clock, database
@@ -216,7 +216,7 @@ def _recrawl(crawler: Crawler) -> Recrawl | None:
             gone_visits=settings.getint("RECRAWL_GONE_VISITS"),
         ),
         cosmetic=settings.getfloat("RECRAWL_COSMETIC_SIMILARITY"),
-        similarity=build_from_crawler(load_object(_LIKENESS), crawler),
+        likeness=load_object(_LIKENESS),
         reading=_reading(settings),
         is_continuous=settings.getbool("RECRAWL_CONTINUOUS"),
     )

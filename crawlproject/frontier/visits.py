@@ -16,6 +16,8 @@ from crawlproject.recrawl.interval import Intervals
 from crawlproject.recrawl.visit import Change
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from crawlproject.frontier.base import Lease
     from crawlproject.frontier.comparing import Detail, Similarity
     from crawlproject.frontier.entries import Entries
@@ -26,15 +28,20 @@ if TYPE_CHECKING:
 _NAMED = 20
 
 
+def _compares_nothing(recall: Callable[[str], str | None]) -> Similarity:
+    return lambda one, other: None
+
+
 class Recrawl(NamedTuple):
     """What decides about visits. ``reading`` stands for how pages are read: what was read in
     another way is asked for without a condition. ``cosmetic`` is how alike texts are, at least,
-    between which there is no change to speak of.
+    between which there is no change to speak of; ``likeness`` makes what tells it, given a function
+    that recalls notes.
     """
 
     intervals: Intervals = Intervals()
     cosmetic: float = 0.98
-    similarity: Similarity = lambda one, other: None
+    likeness: Callable[[Callable[[str], str | None]], Similarity] = _compares_nothing
     reading: int = 0
     # Whether what is due is queued as long as the crawl runs.
     is_continuous: bool = False
@@ -45,6 +52,7 @@ class Visits(Queues):
         super().__init__(store, **options)
         # None: nobody comes back.
         self._recrawl = recrawl
+        self._similarity = (recrawl or Recrawl()).likeness(store.recall)
         # Whether all pages were visited before, so that what is new is worth a word.
         self._is_later = store.recall(ROUND) is not None
         self._is_unsettled = bool(store.recall(UNSETTLED))
@@ -66,7 +74,7 @@ class Visits(Queues):
                 self._store.drop_page(entry)
         if self._recrawl is not None and lease.visit is not None:
             lease.found_changed = compare(
-                lease.before, lease, self._recrawl.similarity, self._recrawl.cosmetic
+                lease.before, lease, self._similarity, self._recrawl.cosmetic
             )
 
     def _before(self, entry: Entry, lease: Lease) -> Before:

@@ -7,30 +7,29 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from crawlproject.frontier import frontier_of
 from crawlproject.pipelines.parameters import NOTE, SignatureParameters
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
+    from collections.abc import Callable
 
     from crawlproject.pages.signatures import SignatureBackend
 
 
 class Likeness:
-    """Called with two signatures: a share of 1, or None, if they can't be compared."""
+    """Called with two signatures: a share of 1, or None, if they can't be compared.
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
+    ``recall`` gives the notes of the crawl. (Not ``frontier_of``: who takes over a shared crawl
+    compares pages before its crawl has a frontier.)
+    """
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Likeness:
-        return cls(crawler)
+    def __init__(self, recall: Callable[[str], str | None]) -> None:
+        self._recall = recall
 
     @cached_property
     def _signatures(self) -> SignatureBackend | None:
         # The crawl may have been started with other settings than those of now.
         with suppress(sqlite3.DatabaseError):
-            parameters = SignatureParameters.from_note(frontier_of(self._crawler).recall(NOTE))
+            parameters = SignatureParameters.from_note(self._recall(NOTE))
             return None if parameters is None else parameters.signatures()
         return None
 
