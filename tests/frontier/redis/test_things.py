@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import zstandard
 
+from crawlproject.frontier.answers import to_record
 from crawlproject.frontier.base import Candidate
 from crawlproject.frontier.redis.blocks import Malformed, packed
 from crawlproject.frontier.redis.keys import prefix_of
+from crawlproject.frontier.redis.messages import to_bytes
 from crawlproject.frontier.redis.things import thing_from, things_from
 from crawlproject.frontier.visits import Recrawl
+from crawlproject.items import Content
+from crawlproject.pipelines.likeness import Likeness
+from crawlproject.pipelines.parameters import NOTE, SignatureParameters
 from crawlproject.records import PAGE, to_text
 from crawlproject.recrawl.visit import Visit
 from tests.crawling import scrapy
@@ -180,6 +185,37 @@ def test_items_of_a_first_try_stay_when_another_committer_gets_the_last_one(
         second.landed(lease, 120)
         second.finish(lease)
         assert names(second) == ["new"]
+
+
+def test_who_takes_over_compares_the_answers_that_wait(redis_server: Server) -> None:
+    """It does so while its crawl is being opened, and has no frontier yet."""
+    options: Any = {"recrawl": Recrawl(likeness=Likeness)}
+    parameters = SignatureParameters()
+
+    def answered(lease: Any, title: str, now: float) -> Any:
+        signature = parameters.sign_text(f"{title} {' '.join(map(str, range(200)))}")
+        lease.records = [(PAGE, {"url": "a/1", "status_code": 200, "title": title, "links": []})]
+        lease.content = Content(title.encode().ljust(32), signature)
+        lease.visit = Visit(now)
+        return lease
+
+    with closing(joined(redis_server.url, **options)) as first, connected(redis_server) as client:
+        first.remember(NOTE, parameters.note())
+        first.admit([Candidate("a/1")])
+        lease = answered(take(first), "old", 0)
+        first.landed(lease, 0)
+        first.finish(lease)
+        assert first.revisit(60, before=60) == 1
+        # It was handed in, and its worker is gone.
+        lease = answered(take(first, 60), "new", 60)
+        message = to_bytes("answer", 1, to_record(lease, is_whole=True), content=lease.content)
+        prefix = prefix_of("contract")
+        client.rpush(f"{prefix}inbox", message)
+        client.zadd(f"{prefix}workers", {first.session.worker: float("-inf")})
+        with closing(joined(redis_server.url, **options)) as second:
+            (record,) = [record for _, record in second.read().pages()]
+        assert record["title"] == "new"
+        assert client.llen(f"{prefix}aside") == 0
 
 
 def test_a_crawl_of_the_format_before_is_refused_in_one_line_and_not_touched(
