@@ -24,7 +24,7 @@ from crawlproject.exports.formats import complete_feeds
 from crawlproject.frontier.configuration import refuse_other_schedulers
 from crawlproject.frontier.limits import complete_limits
 from crawlproject.redaction import protect
-from crawlproject.spiders.refused import warn_of_sites
+from crawlproject.spiders.refused import warn_of_ignored, warn_of_sites
 from crawlproject.spiders.site import SiteSpider
 from crawlproject.sync_output import complete_middlewares
 
@@ -72,6 +72,7 @@ class Wiring:
         for name in _BY_NAME:
             values = {**getattr(ours, name), **settings.getdict(name)}
             settings.set(name, values, settings.getpriority(name) or 0)
+        warn_of_ignored(settings)
         if self._crawler is not None:
             _switch_off(settings, self._crawler.spidercls)
         _place_cache(settings)

@@ -9,6 +9,7 @@ from scrapy import Spider
 from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.misc import load_object
+from scrapy.utils.test import get_crawler
 
 from crawlproject.cluster.overseer import Overseer
 from crawlproject.frontier.configuration import Refusal
@@ -126,3 +127,13 @@ def test_what_only_a_shared_crawl_reads_is_said(site: SiteFactory, tmp_path: Pat
     assert done.returncode == 0
     lines = [line for line in done.stderr.splitlines() if "the crawl is in no Redis" in line]
     assert {line.split()[4] for line in lines} == {pair.partition("=")[0] for pair in given}
+
+
+def test_settings_of_scrapys_that_have_no_effect_are_said_in_scripts_too(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Commands refuse them."""
+    settings = {"TWISTED_DNS_RESOLVER": "scrapy.resolver.CachingHostnameResolver"}
+    get_crawler(Spider, {**project_settings(), **settings})
+    (said,) = [line for line in caplog.messages if "has no effect here" in line]
+    assert said.startswith("TWISTED_DNS_RESOLVER has no effect here: ")

@@ -132,7 +132,7 @@ class SubclassByLetter(CanonicalDupeFilter):
         return request.url.rpartition("/")[2][:1]
 
 
-@pytest.mark.parametrize(
+own_filters = pytest.mark.parametrize(
     "setting",
     [
         {"DUPEFILTER_CLASS": OnlyShort},
@@ -140,6 +140,9 @@ class SubclassByLetter(CanonicalDupeFilter):
         {"REQUEST_FINGERPRINTER_CLASS": FirstLetter},
     ],
 )
+
+
+@own_filters
 @pytest.mark.parametrize("spider", [ByRules, SiteSpider])
 @deferred_f_from_coro_f
 async def test_what_a_filter_of_a_projects_own_takes_for_a_duplicate_is_not_fetched(
@@ -154,14 +157,7 @@ async def test_what_a_filter_of_a_projects_own_takes_for_a_duplicate_is_not_fetc
     assert server.url("/ant") in crawled.pages[server.url()].links
 
 
-@pytest.mark.parametrize(
-    "setting",
-    [
-        {"DUPEFILTER_CLASS": OnlyShort},
-        {"DUPEFILTER_CLASS": SubclassByLetter},
-        {"REQUEST_FINGERPRINTER_CLASS": FirstLetter},
-    ],
-)
+@own_filters
 @pytest.mark.parametrize("spider", [ByRules, SiteSpider])
 @deferred_f_from_coro_f
 async def test_a_filter_of_a_projects_own_knows_what_earlier_runs_have_asked_for(

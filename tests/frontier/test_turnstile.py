@@ -56,7 +56,7 @@ def stored(crawled: Crawled) -> list[str]:
     return sorted(one["url"] for one in item["files"])
 
 
-@pytest.mark.parametrize("limits", [{}, {"concurrency": "1"}, {"concurrency": "3"}])
+@pytest.mark.parametrize("limits", [{}, {"concurrency": "1"}])
 @deferred_f_from_coro_f
 async def test_the_files_of_a_media_pipeline_and_pages_wait_for_each_other(
     site: SiteFactory, tmp_path: Path, limits: dict[str, str]
@@ -68,11 +68,30 @@ async def test_the_files_of_a_media_pipeline_and_pages_wait_for_each_other(
     assert stored(crawled) == [server.url(path) for path in FILES]
     assert len(crawled.pages) == 4
     assert sorted(server.paths()) == sorted(WITH_FILES)
-    most = int(limits.get("concurrency", 1))
-    assert server.max_in_flight() <= most
-    if most == 1:
-        # Of several in flight, the server may have answered one of which nobody knows yet.
-        assert min(server.pauses()) >= DELAY
+    assert min(server.pauses()) >= DELAY
+    assert server.max_in_flight() == 1
+
+
+@deferred_f_from_coro_f
+async def test_a_delay_counts_from_the_last_completion_for_files_too(
+    site: SiteFactory, tmp_path: Path
+) -> None:
+    # They respond when two of them are in flight: no start crosses a response on its way.
+    paths = [*FILES, "/a", "/b"]
+    pages = {path: {"body": path, "together": 2} for path in paths}
+    server = site({"pages": {"/": {"links": ["/a", "/b"]}, **pages}})
+    crawled = await crawl_site(
+        *(server.url(), storing(tmp_path)),
+        spider=Collector,
+        delay=str(DELAY),
+        concurrency="2",
+        sitemaps="never",
+    )
+    assert stored(crawled) == [server.url(path) for path in FILES]
+    assert len(crawled.pages) == 3
+    assert sorted(server.paths()) == sorted(["/", *paths])
+    assert min(server.pauses()) >= DELAY
+    assert server.max_in_flight() == 2
 
 
 @deferred_f_from_coro_f

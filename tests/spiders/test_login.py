@@ -474,6 +474,8 @@ async def test_a_retry_keeps_no_credentials_of_middlewares(
     content = content_of(tmp_path)
     # The request of the retry is there. Bytes are written in base64.
     assert b64encode(b"X-Retry") in content
+    # Its attempts are counted with its URL.
+    assert b"retry_times" not in content
     for secret in (password, b"session=theirs", b"default-key"):
         assert secret not in content
         assert b64encode(secret) not in content
