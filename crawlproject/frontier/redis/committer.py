@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import RedisError
 
 from crawlproject.frontier import answers
-from crawlproject.frontier.base import Candidate, State
+from crawlproject.frontier.base import Candidate, Lease, State
 from crawlproject.frontier.census import Census
 from crawlproject.frontier.clock import now
-from crawlproject.frontier.entry import SITEMAP, Wait, Way
+from crawlproject.frontier.entry import SITEMAP, Wait, Way, depth_of
 from crawlproject.frontier.notes import FED, RECONSIDERED, ROUND, SEEDS, texts_in
 from crawlproject.frontier.redis import messages
 from crawlproject.frontier.redis.batch import Fenced
@@ -26,6 +26,7 @@ from crawlproject.frontier.redis.blocks import Malformed
 from crawlproject.frontier.rounds import ALL, round_in
 from crawlproject.frontier.rows import STATES
 from crawlproject.frontier.settled import Settled
+from crawlproject.records import PAGE
 from crawlproject.scope.scope import OFFSITE
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ logger = logging.getLogger(__name__)
 _MOST, _MOST_BYTES, _MOST_URLS = 256, 8 * 1024 * 1024, 50_000
 # Entries that are written together when a budget is lifted.
 _LIFTED_AT_ONCE = 1000
+# The error of a URL whose answer was moved aside.
+_UNUSABLE = "unreadable: its response, as it was in Redis"
 
 
 class Committer(Settled):
@@ -144,20 +147,33 @@ class Committer(Settled):
     def commit_one(self) -> None:
         """Commit the first message, or move it aside."""
         shard, value = self._store.inbox(1, _MOST_BYTES)[0]
+        number = None
         try:
             for message in self._read([value]):
+                number = message.body[0] if message.kind == "answer" else None
                 self._apply(message)
         except (RedisError, Fenced):
             raise
         except Exception as error:
             logger.debug("A message failed", exc_info=True)
             self._store.aside.put("inbox", value, f"what can't be used ({error})")
-            raise Unusable(shard) from None
+            raise Unusable(shard, number) from None
         self.write({shard: 1})
 
     def drop_one(self, shard: int) -> None:
         """Take the first message from the inbox of a shard: it was moved aside."""
         self.write({shard: 1})
+
+    def fail(self, number: int) -> None:
+        """Fail a URL whose answer was moved aside: the crawl would wait for it for ever."""
+        entry = self._store.by_id(number)
+        depth = depth_of(entry.way.level)
+        lease = Lease(entry.url, entry.url, "", depth, None, failed=True)
+        lease.records = [
+            (PAGE, {"url": entry.url, "depth": depth, "links": [], "error": _UNUSABLE})
+        ]
+        self._apply_answer(number, answers.to_record(lease), None)
+        self.write()
 
     def write(self, done: Mapping[int, int] | None = None) -> None:
         """Write everything, and take messages from the inboxes of shards."""
@@ -303,9 +319,11 @@ class Committer(Settled):
 class Unusable(Exception):
     """A message has failed, and so what is in memory is half changed."""
 
-    def __init__(self, shard: int) -> None:
+    def __init__(self, shard: int, number: int | None) -> None:
         super().__init__(f"the first message of shard {shard}")
         self.shard = shard
+        # Of the URL, if the message is its answer.
+        self.number = number
 
 
 def _urls_of(found: list[Message]) -> Iterator[str]:

@@ -85,7 +85,20 @@ class Duty:
             # What is in memory is half changed.
             self._committer = self._new(term)
             self._committer.drop_one(error.shard)
+            if error.number is not None:
+                self._fail(error.number, term)
         return 1
+
+    def _fail(self, number: int, term: str) -> None:
+        assert self._committer is not None
+        try:
+            self._committer.fail(number)
+        except RedisError:
+            raise
+        except Exception:
+            # There is no such URL.
+            logger.debug("A URL can't be failed", exc_info=True)
+            self._committer = self._new(term)
 
     def _new(self, term: str) -> Committer:
         finish(self._scripts, term)

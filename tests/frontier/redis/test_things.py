@@ -218,6 +218,26 @@ def test_who_takes_over_compares_the_answers_that_wait(redis_server: Server) -> 
         assert client.llen(f"{prefix}aside") == 0
 
 
+@pytest.mark.parametrize("number", [1, 99])
+def test_a_url_whose_answer_is_unusable_has_failed(redis_server: Server, number: int) -> None:
+    """The crawl does not wait for it; and a number of no URL is passed over."""
+    with closing(joined(redis_server.url)) as frontier, connected(redis_server) as client:
+        frontier.admit([Candidate("a/1")])
+        lease = take(frontier)
+        lease.records = [("kind", {"name": "1"})]
+        # A page without links is none of ours.
+        answer = to_record(lease) | {"records": [[PAGE, {"url": "a/1"}]]}
+        client.rpush(f"{prefix_of('contract')}inbox", to_bytes("answer", number, answer))
+        frontier.commit()
+        assert client.llen(f"{prefix_of('contract')}aside") == 1
+        assert frontier.failure is None
+        frontier.landed(lease, 0)
+        frontier.finish(lease)
+        assert frontier.exhausted()
+        pages = [record["error"] for _, record in frontier.read().pages()]
+        assert pages == (["unreadable: its response, as it was in Redis"] if number == 1 else [])
+
+
 def test_a_crawl_of_the_format_before_is_refused_in_one_line_and_not_touched(
     redis_server: Server, tmp_path: Path
 ) -> None:
