@@ -126,8 +126,10 @@ class Addon:
 
 
 def _use_our_handlers(settings: BaseSettings) -> None:
-    """Unless the project names others. Each in its place, as Scrapy sets those of a crawl without a
-    Twisted reactor: it does so after the add-ons, in DOWNLOAD_HANDLERS_BASE.
+    """Set our handlers for HTTP and HTTPS, unless the project names its own.
+
+    In DOWNLOAD_HANDLERS: for a crawl without a Twisted reactor, Scrapy changes
+    DOWNLOAD_HANDLERS_BASE after the add-ons.
     """
     for scheme in ("http", "https"):
         is_named = settings["DOWNLOAD_HANDLERS_BASE"].getpriority(scheme)

@@ -125,7 +125,7 @@ def test_what_only_a_shared_crawl_reads_is_said(site: SiteFactory, tmp_path: Pat
     options = [option for pair in given for option in ("-s", pair)]
     done = scrapy("crawl", "site", "-a", f"seed={server.url()}", *options, cwd=tmp_path)
     assert done.returncode == 0
-    lines = [line for line in done.stderr.splitlines() if "the crawl is in no Redis" in line]
+    lines = [line for line in done.stderr.splitlines() if "has no effect without a Redis" in line]
     assert {line.split()[4] for line in lines} == {pair.partition("=")[0] for pair in given}
 
 

@@ -69,7 +69,7 @@ def open_frontier(crawler: Crawler) -> Frontier:
     # Spiders of scrapy-redis have a Redis of their own.
     if not hasattr(crawler.spidercls, "setup_redis"):
         for name in filter(settings.get, _OF_SHARED):
-            logger.warning("%s has no effect: the crawl is in no Redis (REDIS_URL)", name)
+            logger.warning("%s has no effect without a Redis: set REDIS_URL", name)
     jobdir = settings["JOBDIR"]
     return _open_lasting(Path(jobdir), crawler) if jobdir else _open_temporary(crawler)
 

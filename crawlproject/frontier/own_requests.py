@@ -55,7 +55,7 @@ logger = logging.getLogger(__name__)
 FOLLOWED_FROM = "followed_from"
 # Links that are noted on leases and not committed yet; those of ended leases are removed then.
 _MOST_PENDING = 4096
-# Another filter than the frontier's takes a URL for another one.
+# Why a link is skipped that a filter of the project's own takes for a duplicate.
 _LEFT_OUT = f"{DUPLICATE}: DUPEFILTER_CLASS"
 _OF_ONE_RESPONSE = (TURN, ON_THE_WIRE, FETCH_STARTED, FETCH_ENDED, FETCH_MS)
 # Headers that are for one origin only.
@@ -162,7 +162,7 @@ class OwnRequests:
         if isinstance(lease.request, str):
             stored = self._stored(lease)
             request = request.replace(headers=self._own_headers(request, stored, lease))
-            # The lease counts, and begins anew when the URL is visited again.
+            # Attempts are counted by the lease, anew at each visit.
             if "retry_times" in stored.meta:
                 request.meta["retry_times"] = stored.meta["retry_times"]
             else:
@@ -362,5 +362,5 @@ def _is_retry(request: Request, url: str, lease: Lease) -> bool:
     return lease.request is None or lease.url == url or lease.url.startswith(f"{url}#")
 
 
+# What a URL ends with that ``start()`` has asked for.
 START_MARK = _mark(FIRST_START)
-"""Behind a URL with which a spider has started."""

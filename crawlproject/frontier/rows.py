@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 STATES = (State.QUEUED, State.LEASED, State.DONE, State.FAILED, State.SKIPPED)
 CODES = {state: code for code, state in enumerate(STATES)}
-# Added to the code of ``again``.
+# Added to the code of a state in the column ``again`` (see ``again_of``).
 RENEWED = 8
 _NOT_AGAIN = (None, False)
 _WAITS: dict[int | None, Wait] = {None: Wait.NOTHING, **{int(wait): wait for wait in Wait}}
@@ -104,8 +104,8 @@ def _rare(entry: Entry) -> tuple[Any, ...]:
 
 
 def again_of(entry: Entry) -> int:
-    """One number: what it was before it was queued to be visited again, and if its items of then
-    are dropped. 0: it is not visited again.
+    """The column ``again``: the code of the state that it had before it was queued to be visited
+    again, plus RENEWED if the items of the last visit are dropped. 0: it is not visited again.
     """
     return 0 if entry.again is None else CODES[entry.again] + RENEWED * entry.is_renewed
 

@@ -143,7 +143,7 @@ def notes(ending: Ending) -> list[str]:
         candidates.append(f"{plural(ending.exceptions, 'exception')} in the spider: see the log.")
     if ending.lost:
         items = plural(ending.lost, "item")
-        candidates.append(f"{items} lost: a pipeline has raised, see the log.")
+        candidates.append(f"{items} lost: a pipeline raised an exception, see the log.")
     return [note for note in candidates if note]
 
 

@@ -42,10 +42,11 @@ REFUSED: dict[str, str] = {
     "SCHEDULER_START_MEMORY_QUEUE": _QUEUES,
     "TWISTED_DNS_RESOLVER": _NAMES,
 }
-# Of ours: only a SiteSpider reads those that begin so …
+# Prefixes of our settings that only a SiteSpider reads.
 _OF_SITES = ("PAGES_", "RECRAWL_", "RENDER_", "SCOPE_", "SITEMAPS_")
-# … but for these; and these are read by components that other projects don't have.
+# Settings with these prefixes that every spider reads.
 _OF_ANY = frozenset({"PAGES_MAX_SECONDS", "SCOPE_MAX_PAGES", "SCOPE_SEEDS_ONLY"})
+# Settings whose components are not in the add-on.
 _OF_THIS_PROJECT = (
     *("FETCHING_COOKIES", "FETCHING_HEADERS", "FETCHING_ORIGINS"),
     *("MONITORING_PROGRESS", "MONITORING_SUMMARY"),

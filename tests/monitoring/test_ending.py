@@ -144,7 +144,7 @@ INCOMPLETE = File("a.json", "3 pages", is_complete=False)
             [
                 "1 item more dropped by a pipeline.",
                 "2 exceptions in the spider: see the log.",
-                "3 items lost: a pipeline has raised, see the log.",
+                "3 items lost: a pipeline raised an exception, see the log.",
             ],
         ),
         (

@@ -200,7 +200,7 @@ async def test_what_was_lost_because_a_pipeline_has_raised_is_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     crawler = await crawl(ITEM_PIPELINES={FailsOnItems: 1})
-    assert "1 item lost: a pipeline has raised, see the log.\n" in capsys.readouterr().err
+    assert "1 item lost: a pipeline raised an exception, see the log.\n" in capsys.readouterr().err
     assert crawler.stats.get_value("item_error_count") == 1
 
 

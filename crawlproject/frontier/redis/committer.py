@@ -49,7 +49,7 @@ _MOST, _MOST_BYTES, _MOST_URLS = 256, 8 * 1024 * 1024, 50_000
 # Entries that are written together when a budget is lifted.
 _LIFTED_AT_ONCE = 1000
 # The error of a URL whose answer was moved aside.
-_UNUSABLE = "unreadable: its response, as it was in Redis"
+_UNUSABLE = "unreadable: its response in Redis is damaged"
 
 
 class Committer(Settled):

@@ -69,7 +69,7 @@ class CrawlSide(Side):
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
-        """Say of which side it is that can't be read."""
+        """Name the side that can't be read."""
         try:
             yield
         except sqlite3.Error as error:

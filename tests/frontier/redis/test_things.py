@@ -235,7 +235,7 @@ def test_a_url_whose_answer_is_unusable_has_failed(redis_server: Server, number:
         frontier.finish(lease)
         assert frontier.exhausted()
         pages = [record["error"] for _, record in frontier.read().pages()]
-        assert pages == (["unreadable: its response, as it was in Redis"] if number == 1 else [])
+        assert pages == (["unreadable: its response in Redis is damaged"] if number == 1 else [])
 
 
 def test_a_crawl_of_the_format_before_is_refused_in_one_line_and_not_touched(
